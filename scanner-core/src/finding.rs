@@ -1,0 +1,575 @@
+//! What was seen ([`Finding`]), what was not ([`Gap`]), and the rules that findings come from.
+
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, HashMap},
+    fmt,
+    ops::Deref,
+    sync::Arc,
+};
+
+use sha2::{Digest, Sha256};
+
+use crate::{
+    bundle::ArtifactId,
+    limits::{Exhausted, Resource},
+};
+
+mod category;
+mod excerpt;
+
+pub use category::{CATEGORIES, is_category};
+pub use excerpt::{Excerpt, Secret, visible};
+
+/// How bad a finding is. `High` acts by itself or escapes; `Medium` acts when opened or trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// Worth knowing, nothing to do.
+    Info,
+    /// Odd, harmless by itself.
+    Low,
+    /// Acts when opened or trusted.
+    Medium,
+    /// Acts by itself, or escapes.
+    High,
+    /// Known to do harm.
+    Critical,
+}
+
+impl Severity {
+    /// All, mildest first.
+    pub const ALL: [Self; 5] = [Self::Info, Self::Low, Self::Medium, Self::High, Self::Critical];
+
+    /// The word used in verdicts, rules and policies.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Info => "info",
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+            Self::Critical => "critical",
+        }
+    }
+
+    /// The severity of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|severity| severity.name() == name)
+    }
+}
+
+/// How sure a rule is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Confidence {
+    /// A hint.
+    Low,
+    /// Likely.
+    Medium,
+    /// Proven by structure, or as good as.
+    High,
+}
+
+impl Confidence {
+    /// All, weakest first.
+    pub const ALL: [Self; 3] = [Self::Low, Self::Medium, Self::High];
+
+    /// The word used in verdicts, rules and policies.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+        }
+    }
+
+    /// The confidence of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|confidence| confidence.name() == name)
+    }
+}
+
+/// Whether the thing itself is there, or only words about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Evidence {
+    /// The thing itself.
+    Use,
+    /// Documentation, a quoted rule, test data.
+    Mention,
+}
+
+impl Evidence {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Use, Self::Mention];
+
+    /// The word used in verdicts and policies.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Use => "use",
+            Self::Mention => "mention",
+        }
+    }
+
+    /// The evidence of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|evidence| evidence.name() == name)
+    }
+}
+
+/// What a finding is made from, whether it stands in a file or in code. Ids are kebab: `png/trailing-data`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// Stable name, unique among all rules.
+    pub id: Cow<'static, str>,
+    /// One line: what was found.
+    pub title: Cow<'static, str>,
+    /// Why that is a problem, and for whom.
+    pub why: Cow<'static, str>,
+    /// What the reader can do about it.
+    pub remedy: Cow<'static, str>,
+    /// A word of CATEGORIES.
+    pub category: Cow<'static, str>,
+    /// How bad it is.
+    pub severity: Severity,
+    /// How sure it is.
+    pub confidence: Confidence,
+}
+
+impl Rule {
+    /// A rule that lives in code.
+    pub const fn built_in(
+        id: &'static str,
+        category: &'static str,
+        severity: Severity,
+        confidence: Confidence,
+        text: RuleText,
+    ) -> Self {
+        Self {
+            id: Cow::Borrowed(id),
+            title: Cow::Borrowed(text.title),
+            why: Cow::Borrowed(text.why),
+            remedy: Cow::Borrowed(text.remedy),
+            category: Cow::Borrowed(category),
+            severity,
+            confidence,
+        }
+    }
+}
+
+/// The words of a rule that lives in code.
+#[derive(Clone, Copy, Debug)]
+pub struct RuleText {
+    /// See [`Rule::title`].
+    pub title: &'static str,
+    /// See [`Rule::why`].
+    pub why: &'static str,
+    /// See [`Rule::remedy`].
+    pub remedy: &'static str,
+}
+
+/// A counted hold on a rule, wherever it lives.
+#[derive(Clone, Debug)]
+pub enum RuleRef {
+    /// A rule in code.
+    BuiltIn(&'static Rule),
+    /// A rule from a file.
+    Loaded(Arc<Rule>),
+}
+
+impl Deref for RuleRef {
+    type Target = Rule;
+
+    fn deref(&self) -> &Rule {
+        match self {
+            Self::BuiltIn(rule) => rule,
+            Self::Loaded(rule) => rule,
+        }
+    }
+}
+
+/// A half-open range of byte offsets in the artifact as given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Span {
+    /// First byte.
+    pub start: u64,
+    /// One past the last byte.
+    pub end: u64,
+}
+
+/// One coordinate of a [`Place`].
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Coordinate {
+    /// A position: counted from one for lines, columns, rows and pages.
+    Number(u64),
+    /// A name: a sheet, a chunk, an entry.
+    Name(String),
+}
+
+/// Where a person looks: `line,column | page | sheet,cell | row,column | slide | cell,output | entry | chunk | event | offset`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place(pub BTreeMap<&'static str, Coordinate>);
+
+impl Place {
+    /// The place with a number added under a key.
+    #[must_use]
+    pub fn number(mut self, key: &'static str, value: u64) -> Self {
+        self.0.insert(key, Coordinate::Number(value));
+        self
+    }
+
+    /// The place with a name added under a key.
+    #[must_use]
+    pub fn name(mut self, key: &'static str, value: impl Into<String>) -> Self {
+        self.0.insert(key, Coordinate::Name(value.into()));
+        self
+    }
+}
+
+/// Digest over rule, artifact type and the normalised match: stable across runs, for suppressions and SARIF.
+pub fn fingerprint(rule: &str, artifact_type: &str, matched: &[u8]) -> String {
+    let mut digest = Sha256::new();
+    for part in [rule.as_bytes(), artifact_type.as_bytes()] {
+        digest.update((part.len() as u64).to_be_bytes());
+        digest.update(part);
+    }
+    // Normalised: white space runs are one blank and ASCII case does not count, so reflowed text keeps its mark.
+    let mut blank = false;
+    for byte in matched {
+        if byte.is_ascii_whitespace() {
+            blank = true;
+            continue;
+        }
+        if std::mem::take(&mut blank) {
+            digest.update(b" ");
+        }
+        digest.update([byte.to_ascii_lowercase()]);
+    }
+    hex(digest.finalize().get(..16).unwrap_or_default())
+}
+
+/// Lower-case hexadecimal.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    data_encoding::HEXLOWER.encode(bytes)
+}
+
+/// SHA-256 in lower-case hexadecimal.
+pub(crate) fn sha256_hex(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+/// Something seen.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Finding {
+    /// The rule it comes from.
+    pub rule: RuleRef,
+    /// How bad, here: usually the rule's own severity.
+    pub severity: Severity,
+    /// How sure, here.
+    pub confidence: Confidence,
+    /// The thing itself, or words about it.
+    pub evidence: Evidence,
+    /// The artifact it is in; `None` for the envelope itself.
+    pub artifact: Option<ArtifactId>,
+    /// Where in the artifact's bytes.
+    pub span: Option<Span>,
+    /// Where a person looks.
+    pub place: Place,
+    /// The layers that were undone before it could be seen, outermost first.
+    pub decoded: Vec<&'static str>,
+    /// What was found here, in words. Never the content itself.
+    pub message: String,
+    /// The content, redacted.
+    pub excerpt: Option<Excerpt>,
+    /// See [`fingerprint`].
+    pub fingerprint: String,
+}
+
+impl Finding {
+    /// A finding of a rule with the rule's own severity, not yet placed.
+    pub fn of(rule: RuleRef) -> Self {
+        Self {
+            severity: rule.severity,
+            confidence: rule.confidence,
+            evidence: Evidence::Use,
+            artifact: None,
+            span: None,
+            place: Place::default(),
+            decoded: Vec::new(),
+            message: rule.title.clone().into_owned(),
+            excerpt: None,
+            fingerprint: String::new(),
+            rule,
+        }
+    }
+
+    /// A finding of a rule that lives in code.
+    pub fn built_in(rule: &'static Rule) -> Self {
+        Self::of(RuleRef::BuiltIn(rule))
+    }
+
+    /// With another severity than the rule's.
+    #[must_use]
+    pub fn severity(mut self, severity: Severity) -> Self {
+        self.severity = severity;
+        self
+    }
+
+    /// At a range of the artifact's bytes.
+    #[must_use]
+    pub fn at(mut self, start: u64, end: u64) -> Self {
+        self.span = Some(Span { start, end });
+        self
+    }
+
+    /// At a place a person looks for.
+    #[must_use]
+    pub fn place(mut self, place: Place) -> Self {
+        self.place = place;
+        self
+    }
+
+    /// In these words. Facts and numbers only, never content.
+    #[must_use]
+    pub fn message(mut self, message: impl Into<String>) -> Self {
+        self.message = message.into();
+        self
+    }
+}
+
+/// Why something was not seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Reason {
+    /// A limit stopped the work.
+    Limit(Resource),
+    /// Reading had to stop.
+    Malformed,
+    /// It needs a key.
+    Encrypted,
+    /// Nothing here looks into that format.
+    Unsupported,
+    /// Nobody knows what it is.
+    UnknownType,
+    /// The caller did not attach the bytes of a reference.
+    NotFetched,
+    /// The provider was not asked to include it.
+    NotIncluded,
+    /// An external engine did not answer.
+    EngineUnavailable,
+    /// The worker process died.
+    WorkerDied,
+    /// The worker process ran out of time.
+    Timeout,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Limit(resource) => write!(f, "limit:{resource}"),
+            Self::Malformed => f.write_str("malformed"),
+            Self::Encrypted => f.write_str("encrypted"),
+            Self::Unsupported => f.write_str("unsupported"),
+            Self::UnknownType => f.write_str("unknown_type"),
+            Self::NotFetched => f.write_str("not_fetched"),
+            Self::NotIncluded => f.write_str("not_included"),
+            Self::EngineUnavailable => f.write_str("engine_unavailable"),
+            Self::WorkerDied => f.write_str("worker_died"),
+            Self::Timeout => f.write_str("timeout"),
+        }
+    }
+}
+
+/// Something *not* seen, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Gap {
+    /// The artifact it is in; `None` for the whole input.
+    pub artifact: Option<ArtifactId>,
+    /// Why.
+    pub reason: Reason,
+    /// In words, for the person who can act.
+    pub detail: String,
+    /// Where: a JSON Pointer of the envelope, or `offset N` of the artifact.
+    pub at: Option<String>,
+}
+
+impl Gap {
+    /// A gap not yet placed.
+    pub fn new(reason: Reason, detail: impl Into<String>) -> Self {
+        Self { artifact: None, reason, detail: detail.into(), at: None }
+    }
+
+    /// The gap at a byte offset of its artifact.
+    #[must_use]
+    pub fn at_offset(mut self, offset: u64) -> Self {
+        self.at = Some(format!("offset {offset}"));
+        self
+    }
+}
+
+/// Why an inspector stopped early. What it had written stays; the stop becomes a gap.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// The budget does not cover the next piece of work.
+    Limit(Exhausted),
+    /// The bytes cannot be followed further.
+    Malformed {
+        /// What was expected.
+        what: Cow<'static, str>,
+        /// Offset in the artifact.
+        at: u64,
+    },
+}
+
+impl Stop {
+    /// The bytes cannot be followed past `at`.
+    pub fn malformed(what: impl Into<Cow<'static, str>>, at: u64) -> Self {
+        Self::Malformed { what: what.into(), at }
+    }
+
+    /// The gap it becomes.
+    pub fn into_gap(self) -> Gap {
+        match self {
+            Self::Limit(Exhausted(resource)) => {
+                Gap::new(Reason::Limit(resource), format!("the limit on {resource} was reached: the rest was not read"))
+            }
+            Self::Malformed { what, at } => Gap::new(Reason::Malformed, what).at_offset(at),
+        }
+    }
+}
+
+impl From<Exhausted> for Stop {
+    fn from(exhausted: Exhausted) -> Self {
+        Self::Limit(exhausted)
+    }
+}
+
+/// Findings that were counted but not kept, as the decision needs them.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Tally {
+    /// The artifact they are in.
+    pub artifact: Option<ArtifactId>,
+    /// Their rule.
+    pub rule: Cow<'static, str>,
+    /// Their category.
+    pub category: Cow<'static, str>,
+    /// How bad.
+    pub severity: Severity,
+    /// How sure.
+    pub confidence: Confidence,
+    /// The thing itself, or words about it.
+    pub evidence: Evidence,
+}
+
+/// Order in which findings are kept: worst first; then the first of each rule in each artifact before the second of
+/// any, so that a flood of one rule cannot push out another of the same severity; then as they came.
+type KeepKey = (std::cmp::Reverse<Severity>, u64, u64);
+
+/// All findings of a scan: the worst kept whole, the rest counted. Memory is bounded by the limit, not by the input.
+#[derive(Debug)]
+pub struct Findings {
+    keep: usize,
+    kept: BTreeMap<KeepKey, Finding>,
+    dropped: BTreeMap<Tally, u64>,
+    totals: BTreeMap<Severity, u64>,
+    nth: HashMap<(Option<ArtifactId>, Cow<'static, str>), u64>,
+    came: u64,
+}
+
+impl Findings {
+    /// Room for that many.
+    pub fn keeping(limit: u64) -> Self {
+        Self {
+            keep: usize::try_from(limit).unwrap_or(usize::MAX),
+            kept: BTreeMap::new(),
+            dropped: BTreeMap::new(),
+            totals: BTreeMap::new(),
+            nth: HashMap::new(),
+            came: 0,
+        }
+    }
+
+    /// Adds one.
+    pub fn add(&mut self, finding: Finding) {
+        *self.totals.entry(finding.severity).or_default() += 1;
+        let nth = self.nth.entry((finding.artifact, finding.rule.id.clone())).or_default();
+        *nth = nth.saturating_add(1);
+        self.came = self.came.saturating_add(1);
+        self.kept.insert((std::cmp::Reverse(finding.severity), *nth, self.came), finding);
+        if self.kept.len() > self.keep
+            && let Some((_, last)) = self.kept.pop_last()
+        {
+            self.tally(&last, 1);
+        }
+    }
+
+    /// Adds `count` more like `finding` that are not worth a record each.
+    pub fn add_uncounted(&mut self, finding: &Finding, count: u64) {
+        if count > 0 {
+            *self.totals.entry(finding.severity).or_default() += count;
+            self.tally(finding, count);
+        }
+    }
+
+    fn tally(&mut self, finding: &Finding, count: u64) {
+        let key = Tally {
+            artifact: finding.artifact,
+            rule: finding.rule.id.clone(),
+            category: finding.rule.category.clone(),
+            severity: finding.severity,
+            confidence: finding.confidence,
+            evidence: finding.evidence,
+        };
+        *self.dropped.entry(key).or_default() += count;
+    }
+
+    /// How many were found, kept or not.
+    pub fn total(&self) -> u64 {
+        self.totals.values().sum()
+    }
+
+    /// Ends the collection: kept findings worst first, then by artifact and position; what was dropped; totals.
+    pub fn finish(self) -> (Vec<Finding>, Vec<Tally>, BTreeMap<Severity, u64>) {
+        let mut kept: Vec<(u64, Finding)> =
+            self.kept.into_iter().map(|((_, _, came), finding)| (came, finding)).collect();
+        kept.sort_by(|(came, a), (later, b)| {
+            let place = |finding: &Finding| (std::cmp::Reverse(finding.severity), finding.artifact, finding.span);
+            place(a).cmp(&place(b)).then_with(|| a.rule.id.cmp(&b.rule.id)).then(came.cmp(later))
+        });
+        (kept.into_iter().map(|(_, finding)| finding).collect(), self.dropped.into_keys().collect(), self.totals)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: RuleText = RuleText { title: "t", why: "w", remedy: "r" };
+    static LOW: Rule = Rule::built_in("test/low", "malformed.structure", Severity::Low, Confidence::High, TEXT);
+    static HIGH: Rule = Rule::built_in("test/high", "malformed.structure", Severity::High, Confidence::High, TEXT);
+    static OTHER: Rule = Rule::built_in("test/other", "malformed.structure", Severity::High, Confidence::High, TEXT);
+
+    #[test]
+    fn a_flood_cannot_push_out_the_worse_or_the_rarer() {
+        let mut findings = Findings::keeping(3);
+        for _ in 0..50 {
+            findings.add(Finding::built_in(&LOW));
+        }
+        for _ in 0..50 {
+            findings.add(Finding::built_in(&HIGH));
+        }
+        findings.add(Finding::built_in(&OTHER));
+        let (kept, dropped, totals) = findings.finish();
+        let ids: Vec<&str> = kept.iter().map(|finding| &*finding.rule.id).collect();
+        assert_eq!(ids, ["test/high", "test/high", "test/other"]);
+        assert_eq!(totals, BTreeMap::from([(Severity::Low, 50), (Severity::High, 51)]));
+        assert_eq!(dropped.len(), 2);
+    }
+
+    #[test]
+    fn white_space_and_case_do_not_change_the_fingerprint() {
+        let mark = fingerprint("r", "text", b"Ignore  all\nprevious");
+        assert_eq!(mark, fingerprint("r", "text", b"ignore all previous"));
+        assert_ne!(mark, fingerprint("r", "html", b"ignore all previous"));
+        assert_ne!(mark, fingerprint("rt", "ext", b"ignore all previous"));
+    }
+}
