@@ -86,6 +86,13 @@ impl Quirks {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct NodeId(u32);
 
+impl NodeId {
+    /// Its position among the nodes of its document.
+    pub(crate) fn index(self) -> usize {
+        usize::try_from(self.0).unwrap_or(usize::MAX)
+    }
+}
+
 /// What a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -187,7 +194,7 @@ impl Doc {
         }
         doc.end = lexer.position();
         for (id, _) in &builder.open {
-            if let Some(node) = doc.nodes.get_mut(place(*id)) {
+            if let Some(node) = doc.nodes.get_mut(id.index()) {
                 node.end = doc.end;
             }
         }
@@ -218,7 +225,8 @@ impl Doc {
 
     /// Where it stands in the input, quotes excluded.
     pub(crate) fn span(&self, id: NodeId) -> Span {
-        self.node(id).map_or(Span { start: 0, end: 0 }, |node| Span { start: offset(node.start), end: offset(node.end) })
+        self.node(id)
+            .map_or(Span { start: 0, end: 0 }, |node| Span { start: offset(node.start), end: offset(node.end) })
     }
 
     /// The bytes of a value as they stand in the input, quotes excluded.
@@ -302,7 +310,7 @@ impl Doc {
     }
 
     fn node(&self, id: NodeId) -> Option<&Node> {
-        self.nodes.get(place(id))
+        self.nodes.get(id.index())
     }
 
     fn decode(&self, raw: Raw, budget: &mut Budget) -> Result<Text, Exhausted> {
@@ -371,10 +379,6 @@ pub(crate) fn joined(raw: &[u8], budget: &mut Budget) -> Result<Bytes, Exhausted
     let mut text = Vec::with_capacity(raw.len());
     decode::pieces(raw, |piece| text.extend_from_slice(piece.text));
     Ok(text.into())
-}
-
-fn place(id: NodeId) -> usize {
-    usize::try_from(id.0).unwrap_or(usize::MAX)
 }
 
 fn decoded(raw: &[u8], plain: bool) -> Cow<'_, str> {
@@ -480,7 +484,7 @@ impl Builder {
 
     fn innermost(&self, nodes: &[Node]) -> Option<Kind> {
         let (id, _) = self.open.last()?;
-        nodes.get(place(*id)).map(|node| node.kind)
+        nodes.get(id.index()).map(|node| node.kind)
     }
 
     fn close(&mut self, lexer: &Lexer<'_>, token: Token, nodes: &mut [Node]) -> Result<(), Stop> {
@@ -492,7 +496,7 @@ impl Builder {
             return Err(lexer.stop("a bracket of the other kind was expected"));
         }
         if let Some((id, _)) = self.open.pop()
-            && let Some(node) = nodes.get_mut(place(id))
+            && let Some(node) = nodes.get_mut(id.index())
         {
             node.end = lexer.position();
         }
@@ -514,20 +518,30 @@ impl Builder {
         let mut parent = None;
         if let Some((container, last)) = self.open.last_mut() {
             parent = Some(*container);
-            match last.and_then(|last| nodes.get_mut(place(last))) {
+            match last.and_then(|last| nodes.get_mut(last.index())) {
                 Some(sibling) => {
                     sibling.next = Some(id);
                     index = sibling.index.saturating_add(1);
                 }
                 None => {
-                    if let Some(node) = nodes.get_mut(place(*container)) {
+                    if let Some(node) = nodes.get_mut(container.index()) {
                         node.first = Some(id);
                     }
                 }
             }
             *last = Some(id);
         }
-        nodes.push(Node { kind, start, end, plain: true, key: self.key.take(), parent, index, first: None, next: None });
+        nodes.push(Node {
+            kind,
+            start,
+            end,
+            plain: true,
+            key: self.key.take(),
+            parent,
+            index,
+            first: None,
+            next: None,
+        });
         Ok(id)
     }
 }

@@ -3,6 +3,7 @@
 #![cfg_attr(test, allow(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::as_conversions))]
 
 mod bundle;
+mod envelope;
 mod finding;
 mod format;
 mod inflate;
