@@ -30,6 +30,10 @@ mod png;
 mod program;
 mod text;
 
+/// Parts that several formats have.
+mod exif;
+mod strings;
+
 /// The format that looks into a type, if there is one.
 pub(crate) fn of(kind: &Type) -> Option<&'static Format> {
     let listed = ALL.iter().copied().find(|format| format.labels.contains(&kind.label));

@@ -67,17 +67,16 @@ fn gather(
     budget: &mut Budget,
     work: impl FnOnce(&mut Gather<'_>, &mut Budget) -> Result<(), Stop>,
 ) -> Unpacked {
-    let mut gathered = Gather { packed: Reader::new(packed), out: Vec::new(), most };
+    let mut gathered = Gather { packed: Reader::new(packed), out: Output { most, ..Output::of(count(packed.len())) } };
     let stop = work(&mut gathered, budget).err();
-    Unpacked { used: count(gathered.packed.position()), bytes: gathered.out.into(), stop }
+    Unpacked { used: gathered.offset(), bytes: gathered.out.bytes.into(), stop }
 }
 
-/// Output being collected.
+/// Output being collected from one piece of packed bytes.
 #[derive(Debug)]
 struct Gather<'a> {
     packed: Reader<'a>,
-    out: Vec<u8>,
-    most: Option<(Resource, u64)>,
+    out: Output,
 }
 
 impl Gather<'_> {
@@ -85,7 +84,7 @@ impl Gather<'_> {
     fn stream(&mut self, mut engine: Inflate, budget: &mut Budget) -> Result<(), Stop> {
         loop {
             match engine.block(&mut self.packed, budget)? {
-                Block::Output(block) => self.keep(block, budget)?,
+                Block::Output(block) => self.out.keep(block, budget)?,
                 Block::End => return Ok(()),
                 Block::Short => return Err(Stop::malformed("the packed data end too early", self.offset())),
                 Block::Corrupt => return Err(Stop::malformed("the packed data are damaged", self.offset())),
@@ -96,18 +95,38 @@ impl Gather<'_> {
     fn offset(&self) -> u64 {
         count(self.packed.position())
     }
+}
+
+/// Output that is kept: it grows with what is paid.
+#[derive(Debug)]
+pub(crate) struct Output {
+    bytes: Vec<u8>,
+    /// Bytes it comes from.
+    packed: u64,
+    /// A limit of the caller's own, and how much is left of it.
+    most: Option<(Resource, u64)>,
+}
+
+impl Output {
+    /// Nothing yet, from that many packed bytes.
+    pub(crate) fn of(packed: u64) -> Self {
+        Self { bytes: Vec::new(), packed: packed.max(1), most: None }
+    }
+
+    /// What was kept.
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
 
     /// Keeps a block once it is paid for; of a block that cannot be paid in full, what can.
-    fn keep(&mut self, block: &[u8], budget: &mut Budget) -> Result<(), Stop> {
-        let have = count(self.out.len());
-        let packed = count(self.packed.position()).saturating_add(count(self.packed.left())).max(1);
-        let total = have.saturating_add(count(block.len()));
+    pub(crate) fn keep(&mut self, block: &[u8], budget: &mut Budget) -> Result<(), Stop> {
+        let have = count(self.bytes.len());
+        let mut fits = have.saturating_add(count(block.len()));
         let mut refused = None;
-        let mut fits = total;
         for (resource, most) in self.most.into_iter().chain([
             (Resource::UnpackedBytes, have.saturating_add(budget.left(Resource::UnpackedBytes))),
             (Resource::ArtifactBytes, budget.limits().get(Resource::ArtifactBytes)),
-            (Resource::Ratio, packed.saturating_mul(budget.limits().get(Resource::Ratio)).max(RATIO_FROM_BYTES)),
+            (Resource::Ratio, self.packed.saturating_mul(budget.limits().get(Resource::Ratio)).max(RATIO_FROM_BYTES)),
         ]) {
             if fits > most {
                 (fits, refused) = (most, Some(Exhausted(resource)));
@@ -117,9 +136,9 @@ impl Gather<'_> {
         budget.spend(Resource::UnpackedBytes, count(kept))?;
         budget.reach(Resource::ArtifactBytes, fits)?;
         if fits > RATIO_FROM_BYTES {
-            budget.reach(Resource::Ratio, fits.div_ceil(packed))?;
+            budget.reach(Resource::Ratio, fits.div_ceil(self.packed))?;
         }
-        self.out.extend_from_slice(block.get(..kept).unwrap_or(block));
+        self.bytes.extend_from_slice(block.get(..kept).unwrap_or(block));
         refused.map_or(Ok(()), |exhausted| Err(exhausted.into()))
     }
 }
@@ -131,11 +150,11 @@ fn gzip(gathered: &mut Gather<'_>, budget: &mut Budget) -> Result<(), Stop> {
         budget.spend(Resource::Objects, 1)?;
         budget.spend(Resource::Steps, STEPS_PER_MEMBER)?;
         gzip_header(&mut gathered.packed)?;
-        let before = gathered.out.len();
+        let before = gathered.out.bytes.len();
         gathered.stream(Inflate::deflate(), budget)?;
         let at = gathered.offset();
         let mut crc = Crc::new();
-        crc.update(gathered.out.get(before..).unwrap_or_default());
+        crc.update(gathered.out.bytes.get(before..).unwrap_or_default());
         if gathered.packed.u32_le()? != crc.sum() {
             return Err(Stop::malformed("the gzip checksum does not match", at));
         }
