@@ -23,16 +23,21 @@ pub(crate) struct Format {
     pub(crate) rules: &'static [&'static Rule],
 }
 
-/// Every format. The first that lists a label takes it.
+/// Every format. The first that lists a label takes it; a text that none lists is [`text`].
 pub(crate) const ALL: &[&Format] = &[&png::FORMAT, &program::FORMAT, &text::FORMAT];
 
 mod png;
 mod program;
 mod text;
 
+/// Parts that several formats have.
+mod exif;
+mod strings;
+
 /// The format that looks into a type, if there is one.
 pub(crate) fn of(kind: &Type) -> Option<&'static Format> {
-    ALL.iter().copied().find(|format| format.labels.contains(&kind.label))
+    let listed = ALL.iter().copied().find(|format| format.labels.contains(&kind.label));
+    listed.or_else(|| kind.is_text.then_some(&text::FORMAT))
 }
 
 /// What an inspector is given.
@@ -88,5 +93,91 @@ impl<'a> Out<'a> {
         let mut child = Artifact::new(Origin::Member, source);
         child.name = name;
         self.children.push(child);
+    }
+}
+
+/// One inspector looked at on its own.
+#[cfg(test)]
+pub(crate) mod testing {
+    use super::*;
+    use crate::{
+        limits::{Limits, Resource},
+        sniff::Risk,
+    };
+
+    /// What an inspector wrote about some bytes.
+    #[derive(Debug)]
+    pub(crate) struct Seen {
+        pub(crate) findings: Vec<Finding>,
+        pub(crate) gaps: Vec<Gap>,
+        pub(crate) texts: Vec<TextView>,
+        pub(crate) children: Vec<Artifact>,
+        budget: Budget,
+    }
+
+    /// The format over the bytes as that label, with default limits.
+    pub(crate) fn look(format: &'static Format, label: &'static str, bytes: &[u8]) -> Seen {
+        Seen::limited(format, label, bytes, Limits::default())
+    }
+
+    impl Seen {
+        /// With one limit changed.
+        pub(crate) fn with(
+            format: &'static Format,
+            label: &'static str,
+            bytes: &[u8],
+            resource: Resource,
+            limit: u64,
+        ) -> Self {
+            Self::limited(format, label, bytes, Limits::default().with(resource, limit))
+        }
+
+        pub(crate) fn limited(format: &'static Format, label: &'static str, bytes: &[u8], limits: Limits) -> Self {
+            let kind: &'static Type = Box::leak(Box::new(Type {
+                label,
+                mime: "",
+                aliases: &[],
+                extensions: &[],
+                risk: Risk::Unknown,
+                is_text: false,
+            }));
+            let bytes = Bytes::copy_from_slice(bytes);
+            let mut budget = Budget::new(limits);
+            let mut findings = Findings::keeping(1000);
+            let mut gaps = Vec::new();
+            let mut out = Out::new(ArtifactId(0), &mut findings, &mut gaps);
+            let stop = (format.inspect)(&Subject { bytes: &bytes, kind }, &mut out, &mut budget).err();
+            let Out { texts, children, .. } = out;
+            gaps.extend(stop.map(Stop::into_gap));
+            Self { findings: findings.finish().0, gaps, texts, children, budget }
+        }
+
+        /// Findings, worst first, then gaps, one line each: `medium malformed.crc 29..33`, `gap malformed offset 8`.
+        pub(crate) fn facts(&self) -> Vec<String> {
+            let findings = self.findings.iter().map(|finding| {
+                let span = finding.span.map_or_else(String::new, |span| format!(" {}..{}", span.start, span.end));
+                format!("{} {}{span}", finding.severity.name(), finding.rule.category)
+            });
+            let gaps = self.gaps.iter().map(|gap| {
+                let at = gap.at.as_ref().map_or_else(String::new, |at| format!(" {at}"));
+                format!("gap {}{at}", gap.reason)
+            });
+            findings.chain(gaps).collect()
+        }
+
+        /// The texts to read, lossily.
+        pub(crate) fn texts(&self) -> Vec<String> {
+            self.texts.iter().map(|view| String::from_utf8_lossy(&view.text).into_owned()).collect()
+        }
+
+        /// Where a range of a text stands in the artifact.
+        pub(crate) fn span(&self, text: usize, start: u64, end: u64) -> (u64, u64) {
+            let span = self.texts[text].map.as_ref().expect("it is in the bytes").span(start, end);
+            (span.start, span.end)
+        }
+
+        pub(crate) fn spent(&self, resource: Resource) -> u64 {
+            self.budget.spent().get(resource)
+        }
     }
 }

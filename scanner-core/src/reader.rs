@@ -163,6 +163,11 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// A count of bytes in memory as budgets and spans count: the one widening conversion.
+pub(crate) fn count(bytes: usize) -> u64 {
+    u64::try_from(bytes).unwrap_or(u64::MAX)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
