@@ -1,8 +1,6 @@
 //! One clause, and what it is compared with.
 
-use std::borrow::Cow;
-
-use super::{Audience, CaseArtifact, CaseFinding, Date, Decision, Pattern};
+use super::{Audience, CaseFinding, Date, Decision, Pattern, tree::Host};
 use crate::{
     bundle::Trust,
     finding::{Confidence, Evidence, Severity},
@@ -46,38 +44,6 @@ pub(super) struct HostTest {
     pub(super) risk: Option<Vec<Risk>>,
     pub(super) kind: Option<Vec<Pattern>>,
     pub(super) text: Option<bool>,
-}
-
-/// The artifact that a finding or gap is in, as conditions see it.
-#[derive(Clone, Debug)]
-pub(super) struct Host {
-    trust: Trust,
-    risk: Risk,
-    label: Cow<'static, str>,
-    mime: Cow<'static, str>,
-    /// It is text, and so is everything it is inside of: who delivers it delivers text.
-    pub(super) as_text: bool,
-}
-
-impl Host {
-    /// What is in no artifact is in the envelope: not the caller's words, of no known type, no text.
-    pub(super) const ENVELOPE: Self = Self {
-        trust: Trust::Tool,
-        risk: Risk::Unknown,
-        label: Cow::Borrowed(""),
-        mime: Cow::Borrowed(""),
-        as_text: false,
-    };
-
-    pub(super) fn of(artifact: &CaseArtifact, parent: Option<&Self>) -> Self {
-        Self {
-            trust: artifact.trust,
-            risk: artifact.risk,
-            label: artifact.label.clone(),
-            mime: artifact.mime.clone(),
-            as_text: artifact.is_text && parent.is_none_or(|parent| parent.as_text),
-        }
-    }
 }
 
 impl HostTest {

@@ -5,11 +5,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
 };
 
-use super::{
-    Audience, Case, CaseArtifact, CaseFinding, CaseGap, Date, Decision, Deliver, Policy,
-    clause::{Clause, Host},
-};
-use crate::bundle::ArtifactId;
+use super::{Audience, Case, CaseFinding, CaseGap, Date, Decision, Deliver, Policy, clause::Clause, tree::Tree};
 
 /// Names in `because` that are no clause of a file.
 pub(super) const RESERVED: [&str; 5] = [FLOOR, INCOMPLETE, NO_CLEANER, OTHERWISE, UNKNOWN_AUDIENCE];
@@ -304,53 +300,6 @@ impl Sum {
             Decision::Sanitize if cleanable => Deliver::Release,
             Decision::Sanitize | Decision::Review | Decision::Block => Deliver::Nothing,
         }
-    }
-}
-
-/// The artifacts of a case and what they are inside of.
-struct Tree<'a> {
-    artifacts: &'a [CaseArtifact],
-    hosts: Vec<Host>,
-    /// Always an earlier position.
-    parents: Vec<Option<usize>>,
-    positions: BTreeMap<ArtifactId, usize>,
-}
-
-impl<'a> Tree<'a> {
-    /// A parent that is not an earlier artifact of the case is none.
-    fn of(case: &'a Case) -> Self {
-        let mut tree = Self {
-            artifacts: &case.artifacts,
-            hosts: Vec::with_capacity(case.artifacts.len()),
-            parents: Vec::with_capacity(case.artifacts.len()),
-            positions: BTreeMap::new(),
-        };
-        for (at, artifact) in case.artifacts.iter().enumerate() {
-            let parent = tree.find(artifact.parent);
-            tree.hosts.push(Host::of(artifact, parent.and_then(|parent| tree.hosts.get(parent))));
-            tree.parents.push(parent);
-            tree.positions.entry(artifact.id).or_insert(at);
-        }
-        tree
-    }
-
-    fn find(&self, id: Option<ArtifactId>) -> Option<usize> {
-        id.and_then(|id| self.positions.get(&id)).copied()
-    }
-
-    fn parent(&self, at: usize) -> Option<usize> {
-        self.parents.get(at).copied().flatten()
-    }
-
-    fn host(&self, at: Option<usize>) -> &Host {
-        at.and_then(|at| self.hosts.get(at)).unwrap_or(const { &Host::ENVELOPE })
-    }
-
-    /// Digests of an artifact and of everything it is inside of.
-    fn digests(&self, at: Option<usize>) -> impl Iterator<Item = &'a str> {
-        std::iter::successors(at, |at| self.parent(*at))
-            .filter_map(|at| self.artifacts.get(at))
-            .map(|artifact| artifact.sha256.as_str())
     }
 }
 

@@ -1,6 +1,11 @@
 //! Makers of cases, and the tests by subject.
 
 use super::*;
+use crate::{
+    bundle::{ArtifactId, Trust},
+    finding::{Confidence, Evidence, Severity},
+    sniff::Risk,
+};
 
 mod decide;
 mod files;
