@@ -345,6 +345,8 @@ pub enum Reason {
     Malformed,
     /// It needs a key.
     Encrypted,
+    /// Output that the vendor encrypted for itself, to be sent back to it unread.
+    EncryptedStdout,
     /// Nothing here looks into that format.
     Unsupported,
     /// Nobody knows what it is.
@@ -361,12 +363,32 @@ pub enum Reason {
     Timeout,
 }
 
+impl Reason {
+    /// Every reason; those of limits last.
+    pub fn all() -> impl Iterator<Item = Self> {
+        const OTHERS: [Reason; 10] = [
+            Reason::Malformed,
+            Reason::Encrypted,
+            Reason::EncryptedStdout,
+            Reason::Unsupported,
+            Reason::UnknownType,
+            Reason::NotFetched,
+            Reason::NotIncluded,
+            Reason::EngineUnavailable,
+            Reason::WorkerDied,
+            Reason::Timeout,
+        ];
+        OTHERS.into_iter().chain(Resource::ALL.into_iter().map(Self::Limit))
+    }
+}
+
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Limit(resource) => write!(f, "limit:{resource}"),
             Self::Malformed => f.write_str("malformed"),
             Self::Encrypted => f.write_str("encrypted"),
+            Self::EncryptedStdout => f.write_str("encrypted_stdout"),
             Self::Unsupported => f.write_str("unsupported"),
             Self::UnknownType => f.write_str("unknown_type"),
             Self::NotFetched => f.write_str("not_fetched"),

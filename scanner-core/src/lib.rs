@@ -25,5 +25,6 @@ pub use finding::*;
 pub use limits::*;
 pub use policy::*;
 pub use reader::*;
+pub use settings::SettingsError;
 pub use sniff::*;
 pub use view::*;
