@@ -17,7 +17,7 @@ use crate::{
 
 /// Conditions on findings, which a clause about gaps cannot have.
 const FINDING_KEYS: [&str; 5] = ["category", "rule", "severity", "confidence", "evidence"];
-const WHEN_KEYS: [&str; 14] = [
+pub(super) const KEYS: [&str; 14] = [
     "name",
     "category",
     "rule",
@@ -43,7 +43,7 @@ pub(super) fn clauses(
 ) -> Result<Vec<Clause>, SettingsError> {
     let mut clauses: Vec<Clause> = Vec::new();
     for (nth, table) in root.tables("when")?.iter().enumerate() {
-        table.only(&WHEN_KEYS)?;
+        table.only(&KEYS)?;
         let name = match table.string("name")? {
             None => format!("{policy}/{}", nth.saturating_add(1)),
             Some(name) => {
