@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     bundle::Trust,
-    finding::{CATEGORIES, Confidence, Evidence, Reason, Severity},
+    finding::{CATEGORIES, Confidence, Evidence, Reason, Severity, is_category},
     settings::{At, SettingsError, Table, suggest},
     sniff::Risk,
 };
@@ -128,6 +128,9 @@ fn suggest_gap(word: &str, known: &[String]) -> String {
 
 /// A category, or a pattern that fits one.
 fn check_category(word: &At<'_, &str>) -> Result<(), SettingsError> {
+    if is_category(word.value) {
+        return Ok(());
+    }
     let pattern = Pattern::new(word.value);
     let all = |(family, members): &(&'static str, &'static [&'static str])| -> Vec<String> {
         members.iter().map(|member| format!("{family}.{member}")).collect()
