@@ -10,6 +10,7 @@ mod date;
 mod decide;
 mod parse;
 mod pattern;
+mod replay;
 mod tree;
 
 #[cfg(test)]
@@ -20,6 +21,7 @@ use clause::{Clause, Exception};
 pub use date::{Date, NotADate};
 pub use decide::{Answer, Because, Cause, Decided, ForAudience};
 use pattern::Pattern;
+pub use replay::Replayed;
 
 /// A policy: clauses that are tried from top to bottom, the first that fits decides.
 ///

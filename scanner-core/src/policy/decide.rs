@@ -252,6 +252,7 @@ fn gather(case: &Case, tree: &Tree<'_>, judged: &[Judged<'_>], audience: &Audien
         gaps,
     }
 }
+
 /// Whether a gap of that reason may never be answered below `review`: what was not seen there could be anything.
 pub(super) fn is_floored(reason: &str) -> bool {
     matches!(reason, "worker_died" | "timeout") || reason.starts_with("limit:")

@@ -174,3 +174,14 @@ fn exception(table: &Table<'_>) -> Result<Exception, SettingsError> {
     };
     Ok(Exception { fingerprint, rule: rule.map(|rule| rule.value.to_owned()), sha256, expires })
 }
+
+/// Every key of a policy file that has a value of its own.
+#[cfg(test)]
+pub(super) fn every_key() -> Vec<&'static str> {
+    let tables = ["audiences", "when", "except"];
+    [&KEYS[..], &AUDIENCE_KEYS, &when::KEYS, &EXCEPT_KEYS]
+        .concat()
+        .into_iter()
+        .filter(|key| !tables.contains(key))
+        .collect()
+}

@@ -9,7 +9,9 @@ use crate::{
 
 mod decide;
 mod files;
+mod guide;
 mod laws;
+mod replay;
 mod table;
 
 /// The text of a shipped policy.

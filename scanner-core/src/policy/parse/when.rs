@@ -10,14 +10,14 @@ use super::{
 };
 use crate::{
     bundle::Trust,
-    finding::{CATEGORIES, Confidence, Evidence, Reason, Severity},
+    finding::{CATEGORIES, Confidence, Evidence, Reason, Severity, is_category},
     settings::{At, SettingsError, Table, suggest},
     sniff::Risk,
 };
 
 /// Conditions on findings, which a clause about gaps cannot have.
 const FINDING_KEYS: [&str; 5] = ["category", "rule", "severity", "confidence", "evidence"];
-const WHEN_KEYS: [&str; 14] = [
+pub(super) const KEYS: [&str; 14] = [
     "name",
     "category",
     "rule",
@@ -43,7 +43,7 @@ pub(super) fn clauses(
 ) -> Result<Vec<Clause>, SettingsError> {
     let mut clauses: Vec<Clause> = Vec::new();
     for (nth, table) in root.tables("when")?.iter().enumerate() {
-        table.only(&WHEN_KEYS)?;
+        table.only(&KEYS)?;
         let name = match table.string("name")? {
             None => format!("{policy}/{}", nth.saturating_add(1)),
             Some(name) => {
@@ -128,6 +128,9 @@ fn suggest_gap(word: &str, known: &[String]) -> String {
 
 /// A category, or a pattern that fits one.
 fn check_category(word: &At<'_, &str>) -> Result<(), SettingsError> {
+    if is_category(word.value) {
+        return Ok(());
+    }
     let pattern = Pattern::new(word.value);
     let all = |(family, members): &(&'static str, &'static [&'static str])| -> Vec<String> {
         members.iter().map(|member| format!("{family}.{member}")).collect()

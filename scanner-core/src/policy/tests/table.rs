@@ -194,3 +194,53 @@ fn an_audience_of_ones_own_gets_nothing_that_nobody_listed() {
         }
     }
 }
+
+/// One artifact for each thing a table speaks of.
+fn everything() -> Case {
+    let mut all = Case { complete: true, ..Case::default() };
+    let mut host = |host: CaseArtifact| {
+        let id = u32::try_from(all.artifacts.len()).unwrap();
+        all.artifacts.push(CaseArtifact { id: ArtifactId(id), ..host });
+        id
+    };
+    for (family, members) in CATEGORIES {
+        for category in members.iter().map(|member| format!("{family}.{member}")) {
+            for severity in Severity::ALL {
+                for (is_text, trust) in [(false, Trust::Tool), (true, Trust::Tool), (false, Trust::Caller)] {
+                    let at = host(CaseArtifact { is_text, trust, ..artifact(0) });
+                    all.findings.push(finding("f", Some(at), &category, severity));
+                }
+                let at = host(artifact(0));
+                let mention = finding("f", Some(at), &category, severity);
+                all.findings.push(CaseFinding { evidence: Evidence::Mention, ..mention });
+            }
+        }
+    }
+    for reason in Reason::all().map(|reason| reason.to_string()) {
+        for risk in Risk::ALL {
+            let at = host(CaseArtifact { risk, ..artifact(0) });
+            all.gaps.push(gap("g", Some(at), &reason));
+        }
+    }
+    all
+}
+
+#[test]
+fn every_clause_decides_something() {
+    let case = everything();
+    for name in ["default", "strict"] {
+        let plain = named(name);
+        let before = plain.decide(&case, &Audience::BUILT_IN, None).audiences;
+        for nth in 0..plain.clauses.len() {
+            let mut mutant = plain.clone();
+            let clause = &mut mutant.clauses[nth];
+            clause.then = if clause.then == Decision::Block { Decision::Review } else { Decision::Block };
+            let after = mutant.decide(&case, &Audience::BUILT_IN, None).audiences;
+            assert!(
+                before.iter().zip(&after).any(|(a, b)| a.artifacts != b.artifacts),
+                "{name}: {:?}",
+                mutant.clauses[nth]
+            );
+        }
+    }
+}
