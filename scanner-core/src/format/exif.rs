@@ -182,10 +182,9 @@ impl<'a> Exif<'a> {
         if let (Some(at), Some(length)) = (thumbnail_at, thumbnail_length) {
             self.thumbnail(at, length, out);
         }
-        match self.u32(&mut reader) {
-            Ok(next) => queue.push_back((Ok(next), kind)),
-            // Many writers leave the last link out.
-            Err(_) => {}
+        // Many writers leave the last link out.
+        if let Ok(next) = self.u32(&mut reader) {
+            queue.push_back((Ok(next), kind));
         }
         Ok(())
     }

@@ -1,6 +1,9 @@
 //! PNG and APNG, down to the chunks: order, lengths, checksums, size, pixels counted, frames, texts, what is behind.
 
-use std::{collections::BTreeSet, ops::Range};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+};
 
 use bytes::Bytes;
 use memchr::memmem;
@@ -13,13 +16,16 @@ use crate::{
     reader::{Reader, count},
 };
 
+mod animation;
 mod chunk;
+mod header;
 mod metadata;
 mod pixels;
 mod rules;
 
+use animation::Animation;
 use chunk::{Checksum, Chunk};
-use pixels::{End, Header};
+use header::Header;
 
 pub(crate) const FORMAT: Format = Format {
     name: "png",
@@ -66,7 +72,8 @@ fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Res
 /// What was not read, each reason once; and how much text waits to be read.
 #[derive(Debug, Default)]
 struct Account {
-    limits: BTreeSet<Resource>,
+    /// Limits that refused something, in words for the gap.
+    limits: BTreeMap<Resource, String>,
     /// The first place where something packed was damaged, and how many there are.
     damaged: Option<(String, u64, u64)>,
     /// Bytes of unpacked text.
@@ -77,18 +84,22 @@ impl Account {
     fn not_read(&mut self, stop: Stop) {
         match stop {
             Stop::Limit(Exhausted(resource)) => {
-                self.limits.insert(resource);
+                self.refused(resource, format!("the limit on {resource} was reached: the rest was not read"));
             }
             Stop::Malformed { what, at } => {
-                let (_, _, more) = self.damaged.get_or_insert_with(|| (what.into_owned(), at, 0));
-                *more = more.saturating_add(1);
+                let (_, _, places) = self.damaged.get_or_insert_with(|| (what.into_owned(), at, 0));
+                *places = places.saturating_add(1);
             }
         }
     }
 
+    fn refused(&mut self, resource: Resource, detail: String) {
+        self.limits.entry(resource).or_insert(detail);
+    }
+
     fn into_gaps(self, out: &mut Out<'_>) {
-        for resource in self.limits {
-            out.gap(Stop::Limit(Exhausted(resource)).into_gap());
+        for (resource, detail) in self.limits {
+            out.gap(Gap::new(Reason::Limit(resource), detail));
         }
         if let Some((what, at, places)) = self.damaged {
             let detail = if places > 1 { format!("{what}; so are {} more", places.saturating_sub(1)) } else { what };
@@ -110,6 +121,8 @@ struct Picture<'a> {
     animation: Option<Animation>,
     /// Said once that there are frames and no animation.
     is_stray_reported: bool,
+    /// A limit refused pixels or frames: no more are looked at.
+    is_refused: bool,
     is_ended: bool,
     once: BTreeSet<[u8; 4]>,
     account: Account,
@@ -123,26 +136,6 @@ enum Data {
     After,
 }
 
-/// What the animation chunks said so far.
-#[derive(Default)]
-struct Animation {
-    /// Frames that the control chunk declares, and where it does.
-    declared: u32,
-    at: Range<usize>,
-    frames: u32,
-    /// The number that the next frame chunk must carry.
-    sequence: u32,
-    /// The frame whose pieces are being gathered, once it is not the picture itself.
-    frame: Option<Frame>,
-    is_odd: bool,
-}
-
-struct Frame {
-    header: Option<Header>,
-    at: Range<usize>,
-    pieces: Vec<Range<usize>>,
-}
-
 impl<'a> Picture<'a> {
     fn of(bytes: &'a Bytes) -> Self {
         Self {
@@ -154,6 +147,7 @@ impl<'a> Picture<'a> {
             pieces: Vec::new(),
             animation: None,
             is_stray_reported: false,
+            is_refused: false,
             is_ended: false,
             once: BTreeSet::new(),
             account: Account::default(),
@@ -285,87 +279,6 @@ impl<'a> Picture<'a> {
         self.pieces.push(range_of(chunk));
     }
 
-    fn animation(&mut self, chunk: &Chunk<'_>, out: &mut Out<'_>) {
-        if !chunk.is_whole {
-            return;
-        }
-        if self.animation.is_some() || self.data != Data::Before {
-            say(out, &rules::ANIMATION, chunk, "the animation is announced twice, or behind the pixels");
-            return;
-        }
-        let mut reader = Reader::new(chunk.data);
-        match (reader.u32_be(), reader.u32_be(), reader.is_at_end()) {
-            (Ok(declared @ 1..), Ok(_), true) => {
-                self.animation = Some(Animation { declared, at: range_of(chunk), ..Animation::default() });
-            }
-            _ => say(out, &rules::ANIMATION, chunk, "the animation is announced with no frames"),
-        }
-    }
-
-    /// A frame begins: its size and place (APNG: sequence, width, height, x, y, delay, two operations).
-    fn frame(&mut self, chunk: &Chunk<'_>, out: &mut Out<'_>, budget: &mut Budget) {
-        self.end_frame(false, out, budget);
-        let Some(animation) = &mut self.animation else { return self.stray(chunk, out) };
-        if !chunk.is_whole {
-            return;
-        }
-        if let Err(exhausted) = budget.spend(Resource::Frames, 1) {
-            self.account.not_read(exhausted.into());
-        }
-        animation.frames = animation.frames.saturating_add(1);
-        let full = self.header.as_ref().map(|(header, _)| *header);
-        let header = full.and_then(|full| {
-            let mut reader = Reader::new(chunk.data);
-            let in_order = reader.u32_be().ok()? == animation.sequence;
-            let (width, height) = (reader.u32_be().ok()?, reader.u32_be().ok()?);
-            let (x, y) = (reader.u32_be().ok()?, reader.u32_be().ok()?);
-            let (_delay, dispose, blend) = (reader.u32_be().ok()?, reader.u8().ok()?, reader.u8().ok()?);
-            let fits = width > 0
-                && height > 0
-                && x.checked_add(width)? <= full.width
-                && y.checked_add(height)? <= full.height
-                && (self.data != Data::Before || (width, height) == (full.width, full.height));
-            let is_good = in_order && fits && dispose <= 2 && blend <= 1 && reader.is_at_end();
-            is_good.then(|| full.sized(width, height))
-        });
-        animation.sequence = animation.sequence.saturating_add(1);
-        if header.is_none() && full.is_some() && !animation.is_odd {
-            animation.is_odd = true;
-            say(out, &rules::ANIMATION, chunk, "a frame is out of order, outside the picture, or not a frame");
-        }
-        // The pixels of a frame before them are the picture itself.
-        if self.data != Data::Before {
-            animation.frame = Some(Frame { header, at: range_of(chunk), pieces: Vec::new() });
-        }
-    }
-
-    /// Pixels of a frame, behind their sequence number.
-    fn frame_data(&mut self, chunk: &Chunk<'_>, out: &mut Out<'_>) {
-        let Some(animation) = &mut self.animation else { return self.stray(chunk, out) };
-        let mut reader = Reader::new(chunk.data);
-        let is_next = reader.u32_be() == Ok(animation.sequence);
-        animation.sequence = animation.sequence.saturating_add(1);
-        match &mut animation.frame {
-            Some(frame) if is_next => {
-                let range = range_of(chunk);
-                frame.pieces.push(range.start.saturating_add(4).min(range.end)..range.end);
-            }
-            _ if animation.is_odd || !chunk.is_whole => {}
-            _ => {
-                animation.is_odd = true;
-                say(out, &rules::ANIMATION, chunk, "pixels of a frame out of order, or of no frame");
-            }
-        }
-    }
-
-    /// Frames that no animation announces: viewers skip them.
-    fn stray(&mut self, chunk: &Chunk<'_>, out: &mut Out<'_>) {
-        if !std::mem::replace(&mut self.is_stray_reported, true) {
-            say(out, &rules::ANIMATION, chunk, "frames without an animation: no viewer shows them");
-        }
-        metadata::opaque(self.bytes, chunk, &mut self.account, out);
-    }
-
     /// Everything that can be said only once all chunks were seen.
     fn finish(mut self, is_stopped: bool, out: &mut Out<'_>, budget: &mut Budget) {
         let is_cut = is_stopped || !self.is_ended;
@@ -387,94 +300,6 @@ impl<'a> Picture<'a> {
             self.judge(&header, &at, &pieces, is_cut, out, budget);
         }
         self.account.into_gaps(out);
-    }
-
-    /// The frame being gathered is complete.
-    fn end_frame(&mut self, is_cut: bool, out: &mut Out<'_>, budget: &mut Budget) {
-        if let Some(Frame { header: Some(header), at, pieces }) =
-            self.animation.as_mut().and_then(|animation| animation.frame.take())
-        {
-            self.judge(&header, &at, &pieces, is_cut, out, budget);
-        }
-    }
-
-    /// Compares the size of a picture or a frame with what its packed pixels yield.
-    fn judge(
-        &mut self,
-        header: &Header,
-        at: &Range<usize>,
-        pieces: &[Range<usize>],
-        is_cut: bool,
-        out: &mut Out<'_>,
-        budget: &mut Budget,
-    ) {
-        let packed = pieces.iter().fold(0_u64, |sum, piece| sum.saturating_add(count(piece.len())));
-        let find = |rule: &'static Rule, from: u64, to: u64, message: String| {
-            Finding::built_in(rule).at(from, to).place(Place::default().number("offset", from)).message(message)
-        };
-        // A size that the bytes cannot back is a lie, whatever the limits: nothing is spent on it.
-        if !pixels::can_yield(header, packed) {
-            let size = format!("{} × {} pixels from {packed} packed bytes", header.width, header.height);
-            let (from, to) = (count(at.start), count(at.end));
-            if pixels::is_gigantic(header) {
-                out.find(find(&rules::DIMENSIONS, from, to, format!("the header promises {size}")));
-            }
-            if !is_cut {
-                out.find(find(&rules::TRUNCATED, from, to, format!("{size}: most of the picture is missing")));
-            }
-            return;
-        }
-        // What was refused for one frame is not tried for the next.
-        let looked = if self.account.limits.is_empty() {
-            budget
-                .reach(Resource::Side, header.side())
-                .and_then(|()| budget.spend(Resource::Pixels, header.area()))
-                .and_then(|()| pixels::check(header, self.bytes, pieces, budget))
-        } else {
-            return;
-        };
-        let outcome = match looked {
-            Ok(outcome) => outcome,
-            Err(exhausted) => return self.account.not_read(exhausted.into()),
-        };
-        let last = pieces.last().map_or(outcome.at, |piece| piece.end);
-        let (from, to) = (count(outcome.at), count(last));
-        if let Some(offset) = outcome.bad_filter {
-            let from = pieces.first().map_or(from, |piece| count(piece.start));
-            out.find(find(&rules::FILTER, from, to, format!("no such filter, {offset} bytes into the unpacked rows")));
-        }
-        match outcome.end {
-            End::Complete | End::Excess(None) => self.left_over(outcome.at, pieces, out),
-            End::Short(_) | End::Checksum | End::Corrupt if is_cut => {}
-            End::Checksum => {
-                out.find(find(&rules::ADLER, from, to, "the packed pixels do not end with their checksum".to_owned()));
-            }
-            End::Short(rows) => {
-                let message = format!("{rows} of {} bytes of rows are there", header.unpacked_bytes());
-                out.find(find(&rules::TRUNCATED, from, to, message));
-            }
-            End::Corrupt => self.account.not_read(Stop::malformed("the packed pixels are damaged", from)),
-            End::Excess(Some(stop)) => self.account.not_read(stop),
-        }
-        if !outcome.excess.is_empty() {
-            let message = format!("the packed data go on for {} bytes behind the last row", outcome.excess.len());
-            let from = pieces.first().map_or(from, |piece| count(piece.start));
-            out.find(find(&rules::EXCESS, from, to, message));
-            out.child(Source::stored(outcome.excess), None);
-        }
-    }
-
-    /// Bytes of the pixel chunks behind the end of the packed stream.
-    fn left_over(&self, end: usize, pieces: &[Range<usize>], out: &mut Out<'_>) {
-        for piece in pieces {
-            let rest = piece.start.max(end)..piece.end;
-            if !rest.is_empty() {
-                let message = format!("{} bytes behind the packed pixels", rest.len());
-                let finding = Finding::built_in(&rules::AFTER_STREAM).at(count(rest.start), count(rest.end));
-                out.find(finding.place(Place::default().name("chunk", "IDAT")).message(message));
-                out.child(Source::stored(self.bytes.slice(rest)), None);
-            }
-        }
     }
 
     /// What stands behind the end of the picture.
@@ -503,3 +328,6 @@ fn say(out: &mut Out<'_>, rule: &'static Rule, chunk: &Chunk<'_>, message: impl 
     let (from, to) = chunk.span();
     out.find(Finding::built_in(rule).at(from, to).place(chunk.place()).message(message));
 }
+
+#[cfg(test)]
+mod tests;

@@ -19,8 +19,8 @@ use super::{Account, chunk::Chunk, rules::METADATA};
 /// Bytes in a chunk that nobody knows without enough room to hide something.
 const TOO_SHORT_TO_HIDE: usize = 64;
 
-/// Chunks of numbers, with the lengths they may have (PNG §11.3 and the registered extensions; the last two are Apple's
-/// and ImageMagick's own). Nothing to read there.
+/// Chunks of numbers, with the lengths they may have (PNG §11.3 and the registered extensions; the last two are of
+/// Apple and of `ImageMagick`). Nothing to read there.
 const NUMBERS: [(&[u8; 4], &[usize]); 16] = [
     (b"gAMA", &[4]),
     (b"cHRM", &[32]),
@@ -40,7 +40,7 @@ const NUMBERS: [(&[u8; 4], &[usize]); 16] = [
     (b"vpAg", &[9]),
 ];
 
-/// Keywords with a meaning of their own (PNG §11.3.3.2, XMP, ImageMagick): the rules have nothing to find in them.
+/// Keywords with a meaning of their own (PNG §11.3.3.2, XMP, `ImageMagick`): the rules have nothing to find in them.
 const KEYWORDS: [&[u8]; 13] = [
     b"Title",
     b"Author",

@@ -1,111 +1,117 @@
-//! The picture's size, and whether its packed data yield exactly that: rows counted as they come, never kept.
+//! Whether the packed data yield exactly the picture: rows counted as they come, never kept.
 
 use std::ops::Range;
 
 use crate::{
-    finding::Stop,
-    inflate::{self, Block, Inflate, Output},
+    bundle::Source,
+    finding::{Finding, Place, Rule, Stop},
+    format::Out,
+    inflate::{Block, Inflate, Output},
     limits::{Budget, Exhausted, Resource},
     reader::{Reader, count},
 };
 
-/// The header chunk (PNG §11.2.1).
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Header {
-    pub(super) width: u32,
-    pub(super) height: u32,
-    pub(super) depth: u8,
-    pub(super) color: u8,
-    pub(super) is_interlaced: bool,
-}
+use super::{Picture, header::Header, rules};
 
-impl Header {
-    /// The header, or what is wrong with it. A size that is no size leaves nothing to go on with.
-    pub(super) fn read(data: &[u8]) -> Result<Self, &'static str> {
-        let Ok([w0, w1, w2, w3, h0, h1, h2, h3, depth, color, method, filter, interlace]) = <[u8; 13]>::try_from(data)
-        else {
-            return Err("the header does not have thirteen bytes");
+impl Picture<'_> {
+    /// Compares the size of a picture or a frame with what its packed pixels yield.
+    pub(super) fn judge(
+        &mut self,
+        header: &Header,
+        at: &Range<usize>,
+        pieces: &[Range<usize>],
+        is_cut: bool,
+        out: &mut Out<'_>,
+        budget: &mut Budget,
+    ) {
+        let packed = pieces.iter().fold(0_u64, |sum, piece| sum.saturating_add(count(piece.len())));
+        let find = |rule: &'static Rule, from: u64, to: u64, message: String| {
+            Finding::built_in(rule).at(from, to).place(Place::default().number("offset", from)).message(message)
         };
-        let width = u32::from_be_bytes([w0, w1, w2, w3]);
-        let height = u32::from_be_bytes([h0, h1, h2, h3]);
-        match (color, depth) {
-            (0, 1 | 2 | 4 | 8 | 16) | (3, 1 | 2 | 4 | 8) | (2 | 4 | 6, 8 | 16) => {}
-            _ => return Err("no picture has this colour type with this bit depth"),
+        // A size that the bytes cannot back is a lie, whatever the limits: nothing is spent on it.
+        if !header.fits_in(packed) {
+            let size = format!("{} × {} pixels from {packed} packed bytes", header.width, header.height);
+            let (from, to) = (count(at.start), count(at.end));
+            if header.is_gigantic() {
+                out.find(find(&rules::DIMENSIONS, from, to, format!("the header promises {size}")));
+            }
+            if !is_cut {
+                out.find(find(&rules::TRUNCATED, from, to, format!("{size}: most of the picture is missing")));
+            }
+            return;
         }
-        if !(1..=0x7fff_ffff).contains(&width) || !(1..=0x7fff_ffff).contains(&height) {
-            return Err("the width or the height is outside what a picture may have");
+        // What was refused for one frame is not tried for the next.
+        if self.is_refused {
+            return;
         }
-        if method != 0 || filter != 0 {
-            return Err("there is only one compression and one filter method, and this names another");
-        }
-        match interlace {
-            0 | 1 => Ok(Self { width, height, depth, color, is_interlaced: interlace == 1 }),
-            _ => Err("there is no such interlace method"),
-        }
-    }
-
-    /// The same picture in another size: a frame of an animation.
-    pub(super) fn sized(self, width: u32, height: u32) -> Self {
-        Self { width, height, ..self }
-    }
-
-    /// Pixels.
-    pub(super) fn area(&self) -> u64 {
-        u64::from(self.width).saturating_mul(self.height.into())
-    }
-
-    /// The longer side.
-    pub(super) fn side(&self) -> u64 {
-        self.width.max(self.height).into()
-    }
-
-    /// Bits of one pixel (PNG §6.1).
-    fn bits(&self) -> u64 {
-        let channels = match self.color {
-            2 => 3,
-            4 => 2,
-            6 => 4,
-            _ => 1,
+        let looked = budget
+            .reach(Resource::Side, header.side())
+            .and_then(|()| budget.spend(Resource::Pixels, header.area()))
+            .and_then(|()| check(header, self.bytes, pieces, budget));
+        let outcome = match looked {
+            Ok(outcome) => outcome,
+            Err(Exhausted(resource)) => {
+                self.is_refused = true;
+                let size = format!("{} × {} pixels", header.width, header.height);
+                return self.account.refused(resource, format!("{size} are more than the limit on {resource} leaves"));
+            }
         };
-        u64::from(self.depth).saturating_mul(channels)
+        let last = pieces.last().map_or(outcome.at, |piece| piece.end);
+        let (from, to) = (count(outcome.at), count(last));
+        if let Some(offset) = outcome.bad_filter {
+            let from = pieces.first().map_or(from, |piece| count(piece.start));
+            out.find(find(&rules::FILTER, from, to, format!("no such filter, {offset} bytes into the unpacked rows")));
+        }
+        match outcome.end {
+            End::Complete | End::Excess(None) => self.left_over(outcome.at, pieces, out),
+            End::Short(_) | End::Checksum | End::Corrupt if is_cut => {}
+            End::Checksum => {
+                out.find(find(&rules::ADLER, from, to, "the packed pixels do not end with their checksum".to_owned()));
+            }
+            End::Short(rows) => {
+                let message = format!("{rows} of {} bytes of rows are there", header.unpacked_bytes());
+                out.find(find(&rules::TRUNCATED, from, to, message));
+            }
+            End::Corrupt => self.account.not_read(Stop::malformed("the packed pixels are damaged", from)),
+            End::Excess(Some(stop)) => self.account.not_read(stop),
+        }
+        if !outcome.excess.is_empty() {
+            let message = format!("the packed data go on for {} bytes behind the last row", outcome.excess.len());
+            let from = pieces.first().map_or(from, |piece| count(piece.start));
+            out.find(find(&rules::EXCESS, from, to, message));
+            out.child(Source::stored(outcome.excess), None);
+        }
     }
 
-    /// Bytes of one row without its filter byte, and the number of rows, for each pass (PNG §8.2: Adam7).
-    fn passes(&self) -> impl Iterator<Item = (u64, u64)> {
-        /// First column, first row, and the distances to the next, of each pass.
-        const ADAM7: [(u32, u32, u32, u32); 7] =
-            [(0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2)];
-        const WHOLE: [(u32, u32, u32, u32); 1] = [(0, 0, 1, 1)];
-        let passes: &[_] = if self.is_interlaced { &ADAM7 } else { &WHOLE };
-        let (width, height, bits) = (self.width, self.height, self.bits());
-        passes.iter().filter_map(move |(x, y, dx, dy)| {
-            let columns = u64::from(width.saturating_sub(*x).div_ceil(*dx));
-            let rows = u64::from(height.saturating_sub(*y).div_ceil(*dy));
-            (columns > 0 && rows > 0).then(|| (columns.saturating_mul(bits).div_ceil(8), rows))
-        })
-    }
-
-    /// Bytes of all rows with their filter bytes: what the packed data must yield.
-    pub(super) fn unpacked_bytes(&self) -> u64 {
-        self.passes().fold(0, |sum, (row, rows)| sum.saturating_add(row.saturating_add(1).saturating_mul(rows)))
+    /// Bytes of the pixel chunks behind the end of the packed stream.
+    fn left_over(&self, end: usize, pieces: &[Range<usize>], out: &mut Out<'_>) {
+        for piece in pieces {
+            let rest = piece.start.max(end)..piece.end;
+            if !rest.is_empty() {
+                let message = format!("{} bytes behind the packed pixels", rest.len());
+                let finding = Finding::built_in(&rules::AFTER_STREAM).at(count(rest.start), count(rest.end));
+                out.find(finding.place(Place::default().name("chunk", "IDAT")).message(message));
+                out.child(Source::stored(self.bytes.slice(rest)), None);
+            }
+        }
     }
 }
 
 /// What the packed data of a picture turned out to be.
 #[derive(Debug)]
-pub(super) struct Outcome {
+struct Outcome {
     /// The first row whose filter byte is none of the five, counted from zero.
-    pub(super) bad_filter: Option<u64>,
+    bad_filter: Option<u64>,
     /// How the stream compares with the picture.
-    pub(super) end: End,
+    end: End,
     /// Where in the file the stream ended or broke.
-    pub(super) at: usize,
+    at: usize,
     /// What came out behind the last row.
-    pub(super) excess: Vec<u8>,
+    excess: Vec<u8>,
 }
 
 #[derive(Debug)]
-pub(super) enum End {
+enum End {
     /// Exactly the rows, and the checksum is right.
     Complete,
     /// All the rows, but then no proper end.
@@ -120,12 +126,7 @@ pub(super) enum End {
 
 /// Unpacks the pieces of a stream and counts rows. Needs no memory but a window; pays steps, and for excess only
 /// unpacked bytes.
-pub(super) fn check(
-    header: &Header,
-    bytes: &[u8],
-    pieces: &[Range<usize>],
-    budget: &mut Budget,
-) -> Result<Outcome, Exhausted> {
+fn check(header: &Header, bytes: &[u8], pieces: &[Range<usize>], budget: &mut Budget) -> Result<Outcome, Exhausted> {
     let packed = pieces.iter().fold(0_u64, |sum, piece| sum.saturating_add(count(piece.len())));
     let needed = header.unpacked_bytes();
     let mut rows = Rows { passes: header.passes(), left: 0, rows: 0, row: 0, seen: 0, bad_filter: None };
@@ -210,15 +211,4 @@ impl<P: Iterator<Item = (u64, u64)>> Rows<P> {
             self.seen = self.seen.saturating_add(taken);
         }
     }
-}
-
-/// Whether the packed bytes could yield the picture at all.
-pub(super) fn can_yield(header: &Header, packed: u64) -> bool {
-    packed.saturating_mul(inflate::MOST_PER_BYTE) >= header.unpacked_bytes()
-}
-
-/// Whether the size is beyond what this program takes by default, whatever this scan allows: the mark of a lie that
-/// wants memory.
-pub(super) fn is_gigantic(header: &Header) -> bool {
-    header.area() > Resource::Pixels.default_limit() || header.side() > Resource::Side.default_limit()
 }
