@@ -61,5 +61,6 @@ pub(crate) fn run(command: &RulesCommand) -> Result<Exit, Failure> {
 
 /// The rules of files and those that live in code.
 fn all(set: &RuleSet) -> impl Iterator<Item = &Rule> {
-    set.rules().map(|text| &*text.rule).chain(rules_in_code())
+    let coded: Vec<&Rule> = rules_in_code().collect();
+    set.rules().map(|text| &*text.rule).chain(coded)
 }

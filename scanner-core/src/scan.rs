@@ -503,8 +503,10 @@ impl Run<'_> {
             return None;
         }
         let id = ArtifactId(u32::try_from(self.records.len()).unwrap_or(u32::MAX));
-        // The whole name is read; what is repeated in records and paths is bounded.
-        let full_name = artifact.name.as_deref().filter(|name| !name.is_empty()).map(|name| Bytes::copy_from_slice(name.as_bytes()));
+        // The whole name is read; what is repeated in records and paths is bounded. A name that stood in an envelope is
+        // read there, as the string it is.
+        let unread = artifact.at.is_none().then_some(artifact.name.as_deref()).flatten();
+        let full_name = unread.map(|name| Bytes::copy_from_slice(name.as_bytes())).filter(|name| !name.is_empty());
         for words in [&mut artifact.name, &mut artifact.declared, &mut artifact.at].into_iter().flatten() {
             shorten(words);
         }

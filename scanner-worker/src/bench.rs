@@ -105,7 +105,7 @@ impl Bench {
             wants: report
                 .references
                 .iter()
-                .filter(|(reference, artifact)| reference.kind == "path" && artifact.is_none())
+                .filter(|(reference, artifact)| reference.kind == "file" && artifact.is_none())
                 .map(|(reference, _)| reference.id.clone())
                 .collect(),
             output: match job.human {

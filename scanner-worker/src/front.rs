@@ -15,15 +15,13 @@ use scanner_core::{Reason, Resource};
 use crate::{
     bench::{Bench, lines},
     job::{Answer, Death, Job, ScanJob, SniffJob, TextJob},
-    serve::WORKER_ARGUMENT,
+    serve::{OUT_OF_MEMORY, WORKER_ARGUMENT},
     setup::{Setup, SetupError},
     wire::{Timed, read_frame, write_frame},
 };
 
 /// How long a worker that closed its pipe may take to be gone.
 const GONE_WITHIN: Duration = Duration::from_millis(100);
-/// What std prints before it aborts for want of memory. The only sign there is: the exit is an ordinary abort.
-const OUT_OF_MEMORY: &[u8] = b"memory allocation of ";
 
 /// A worker process, started when the first job comes and again when it died.
 #[derive(Debug)]
@@ -198,7 +196,7 @@ impl Process {
         let cpu = setup.limits.get(Resource::Cpu);
         let (reason, detail) = if out_of_time {
             (Reason::Timeout, format!("no answer within {wall} s: the worker was killed"))
-        } else if said.windows(OUT_OF_MEMORY.len()).any(|window| window == OUT_OF_MEMORY) {
+        } else if String::from_utf8_lossy(&said).contains(OUT_OF_MEMORY) {
             (Reason::Limit(Resource::Memory), "the worker ran out of memory".to_owned())
         } else if status.and_then(|status| status.signal()) == Some(SIGXCPU) {
             (Reason::Timeout, format!("the worker used more than {cpu} s of CPU time"))

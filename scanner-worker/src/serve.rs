@@ -1,6 +1,6 @@
 //! The worker's side: read a setup, then jobs, one after the other, until the pipe ends.
 
-use std::io;
+use std::io::{self, Write};
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
@@ -20,6 +20,15 @@ pub const WORKER_ARGUMENT: &str = "__worker";
 /// # Errors
 /// When the pipe breaks or a frame of the front is not one: both mean that the front is gone or of another version.
 pub fn serve() -> io::Result<()> {
+    let served = answer_jobs();
+    if served.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::OutOfMemory) {
+        // An input that does not fit is told as an error, not as an abort; the front reads the same sign for both.
+        let _ = writeln!(io::stderr(), "{OUT_OF_MEMORY}an input failed");
+    }
+    served
+}
+
+fn answer_jobs() -> io::Result<()> {
     let mut input = io::stdin().lock();
     let mut output = io::stdout().lock();
     let Some(frame) = read_frame(&mut input)? else { return Ok(()) };
@@ -36,6 +45,9 @@ pub fn serve() -> io::Result<()> {
     }
     Ok(())
 }
+
+/// What std prints before it aborts for want of memory. The only sign there is: the exit is an ordinary abort.
+pub(crate) const OUT_OF_MEMORY: &str = "memory allocation of ";
 
 fn limit(resource: Resource, value: u64) -> io::Result<()> {
     Ok(setrlimit(resource, Rlimit { current: Some(value), maximum: Some(value) })?)
