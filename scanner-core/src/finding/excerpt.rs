@@ -140,13 +140,14 @@ mod tests {
         #[test]
         fn no_byte_of_a_secret_beyond_its_prefix_is_shown(before in "[ -~]{0,60}", after in "[ -~]{0,60}", at in 0usize..200, long in 0usize..200) {
             // The secret is made of a character that nothing else uses.
-            let secret = "\u{e9}".repeat(20);
+            let (mark, lone_byte) = ('\u{e9}', "\\xa9");
+            let secret = mark.to_string().repeat(20);
             let text = format!("{before}{secret}{after}");
             let masked = Secret { range: before.len()..before.len() + secret.len(), public_prefix: 0 };
             let at = at.min(text.len());
             let shown = Excerpt::redacted(text.as_bytes(), at..at.saturating_add(long).min(text.len()), &[masked]);
-            prop_assert!(!shown.as_str().contains('\u{e9}'));
-            prop_assert!(!shown.as_str().contains("\\xa9"));
+            prop_assert!(!shown.as_str().contains(mark));
+            prop_assert!(!shown.as_str().contains(lone_byte));
         }
     }
 
