@@ -139,7 +139,7 @@ pub(crate) mod testing {
                 aliases: &[],
                 extensions: &[],
                 risk: Risk::Unknown,
-                is_text: false,
+                is_text: !matches!(label, "png" | "elf" | "swf" | "ar"),
             }));
             let bytes = Bytes::copy_from_slice(bytes);
             let mut budget = Budget::new(limits);
