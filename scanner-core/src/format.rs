@@ -24,8 +24,9 @@ pub(crate) struct Format {
 }
 
 /// Every format. The first that lists a label takes it; a text that none lists is [`text`].
-pub(crate) const ALL: &[&Format] = &[&png::FORMAT, &program::FORMAT, &text::FORMAT];
+pub(crate) const ALL: &[&Format] = &[&csv::FORMAT, &png::FORMAT, &program::FORMAT, &text::FORMAT];
 
+mod csv;
 mod png;
 mod program;
 mod text;
@@ -155,7 +156,7 @@ pub(crate) mod testing {
                 aliases: &[],
                 extensions: &[],
                 risk: Risk::Unknown,
-                is_text: false,
+                is_text: !matches!(label, "png" | "elf" | "swf" | "ar"),
             }));
             let bytes = Bytes::copy_from_slice(bytes);
             let mut budget = Budget::new(limits);
