@@ -239,6 +239,18 @@ impl Doc {
         std::iter::successors(self.node(id).and_then(|node| node.first), |id| self.node(*id)?.next)
     }
 
+    /// The container of a value.
+    pub(crate) fn parent(&self, id: NodeId) -> Option<NodeId> {
+        self.node(id)?.parent
+    }
+
+    /// A value and everything in it, in the order of the input.
+    pub(crate) fn descendants(&self, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+        let end = self.span(id).end;
+        let inside = (id.0..u32::try_from(self.nodes.len()).unwrap_or(u32::MAX)).map(NodeId);
+        inside.take_while(move |other| *other == id || self.span(*other).start < end)
+    }
+
     /// The key under which a value stands, as it is in the input.
     fn raw_key(&self, id: NodeId) -> Option<(&[u8], bool)> {
         let key = self.node(id)?.key?;

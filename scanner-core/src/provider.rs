@@ -13,6 +13,7 @@ use crate::{
     limits::{Budget, Resource},
 };
 
+mod anthropic;
 mod bundle;
 mod runner;
 #[cfg(test)]
@@ -47,7 +48,7 @@ pub(crate) enum Sure {
 }
 
 /// Every provider. Where several may have sent an envelope, the first makes the calls.
-pub(crate) const ALL: &[&Provider] = &[&bundle::PROVIDER, &runner::PROVIDER];
+pub(crate) const ALL: &[&Provider] = &[&bundle::PROVIDER, &anthropic::PROVIDER, &runner::PROVIDER];
 
 /// What was made of an envelope.
 #[derive(Debug)]
@@ -120,10 +121,12 @@ pub(crate) fn adapt(input: &Bytes, hint: Option<&str>, attachments: &[Attachment
     *budget = trial;
     let mut draft = Draft::new(attachments, budget);
     (first.adapt)(&envelope, &mut draft);
+    draft.settle();
     let mut readings = Vec::new();
     for other in others {
         let mut second = Draft::new(attachments, draft.budget);
         (other.adapt)(&envelope, &mut second);
+        second.settle();
         readings.push((second.bundle, second.findings, second.gaps));
     }
     for (bundle, findings, gaps) in readings {

@@ -18,6 +18,26 @@ const SAME_FINDINGS: usize = 64;
 /// Characters of a status reason taken from an enumeration the vendor sent.
 const REASON_BYTES: usize = 80;
 
+/// Arguments of the vendors' own tools (SHAPES 1 to 4).
+const ARGUMENTS: &[&str] = &[
+    "code",
+    "command",
+    "commands",
+    "restart",
+    "path",
+    "file_text",
+    "old_str",
+    "new_str",
+    "insert_line",
+    "insert_text",
+    "view_range",
+    "query",
+    "url",
+    "language",
+    "clear_context",
+    "clearContext",
+];
+
 /// Everything an adapter writes into.
 #[derive(Debug)]
 pub(crate) struct Draft<'a> {
@@ -40,11 +60,13 @@ pub(crate) struct Draft<'a> {
     attachments: &'a [Attachment],
     /// Which calls were told how they ended.
     stated: Vec<bool>,
+    /// Which calls were said to be under way.
+    under_way: HashSet<usize>,
     ids: HashMap<String, usize>,
     same: HashMap<Bytes, Vec<usize>>,
     references: HashMap<(&'static str, String), usize>,
     counted: HashMap<&'static str, usize>,
-    keys: HashSet<Bytes>,
+    keys: HashSet<(Trust, Bytes)>,
     limits_met: HashSet<Resource>,
 }
 
@@ -62,6 +84,7 @@ impl<'a> Draft<'a> {
             budget,
             attachments,
             stated: Vec::new(),
+            under_way: HashSet::new(),
             ids: HashMap::new(),
             same: HashMap::new(),
             references: HashMap::new(),
@@ -111,6 +134,29 @@ impl<'a> Draft<'a> {
         *stated = true;
     }
 
+    /// Something says that a call is under way. Streams say it before they say how it ended, so it only counts when
+    /// nothing else does.
+    pub(crate) fn progress(&mut self, call: usize) {
+        self.under_way.insert(call);
+    }
+
+    /// Ends the calls that were only said to be under way.
+    pub(crate) fn settle(&mut self) {
+        for call in std::mem::take(&mut self.under_way) {
+            self.state_if_silent(call, Status::Pending, "it is still under way");
+        }
+    }
+
+    /// Calls of which nothing said how they ended, in order.
+    pub(crate) fn silent(&self) -> Vec<usize> {
+        (0..self.bundle.calls.len()).filter(|call| !self.is_stated(*call) && !self.under_way.contains(call)).collect()
+    }
+
+    /// The first call of which nothing said how it ended: the one a result without an id belongs to.
+    pub(crate) fn first_silent(&self) -> Option<usize> {
+        (0..self.bundle.calls.len()).find(|call| !self.is_stated(*call))
+    }
+
     /// Whether anything said how a call ended.
     pub(crate) fn is_stated(&self, call: usize) -> bool {
         self.stated.get(call).copied().unwrap_or(false)
@@ -125,7 +171,7 @@ impl<'a> Draft<'a> {
 
     /// For every call of which nothing said how it ended.
     pub(crate) fn state_all_silent(&mut self, status: Status, reason: &str) {
-        for call in 0..self.bundle.calls.len() {
+        for call in self.silent() {
             self.state_if_silent(call, status, reason);
         }
     }
@@ -280,15 +326,39 @@ impl<'a> Draft<'a> {
     }
 
     /// Raw pieces of JSON strings that a stream cut, as one text.
-    pub(crate) fn joined(&mut self, raw: &[u8], at: String, origin: Origin, call: Option<usize>) -> Option<Bytes> {
+    pub(crate) fn joined(&mut self, raw: &[u8], at: String, origin: Origin, call: Option<usize>) {
+        if let Some(text) = self.decode(raw, &at) {
+            self.add_text(text, at, origin, call);
+        }
+    }
+
+    /// Raw pieces of JSON strings, decoded as one.
+    pub(crate) fn decode(&mut self, raw: &[u8], at: &str) -> Option<Bytes> {
         match joined(raw, self.budget) {
-            Ok(text) => {
-                self.add_text(text.clone(), at, origin, call);
-                Some(text)
-            }
+            Ok(text) => Some(text),
             Err(exhausted) => {
-                self.limit(exhausted, Some(at));
+                self.limit(exhausted, Some(at.to_owned()));
                 None
+            }
+        }
+    }
+
+    /// Every string of a value in one role: JSON without a fixed shape that belongs to a call. Its keys stay
+    /// unclaimed.
+    pub(crate) fn tree(&mut self, sheet: &Sheet, id: NodeId, origin: Origin, call: Option<usize>) {
+        for id in sheet.doc.descendants(id) {
+            if sheet.kind(id) == Kind::Text && !sheet.is_claimed(id) {
+                self.text(sheet, id, origin, call);
+            }
+        }
+    }
+
+    /// Arguments of a tool, worded by the model. The usual keys are vocabulary.
+    pub(crate) fn arguments(&mut self, sheet: &Sheet, id: NodeId, call: Option<usize>) {
+        self.tree(sheet, id, Origin::Code, call);
+        for id in sheet.doc.children(id) {
+            if sheet.doc.key(id).is_some_and(|key| ARGUMENTS.contains(&&*key)) {
+                sheet.claim_key(id);
             }
         }
     }
@@ -297,7 +367,7 @@ impl<'a> Draft<'a> {
     pub(crate) fn add_text(&mut self, text: Bytes, at: String, origin: Origin, call: Option<usize>) -> Option<usize> {
         let trust = match origin {
             Origin::Code => Trust::Model,
-            Origin::Message if self.trust == Trust::Caller => Trust::Caller,
+            Origin::Message | Origin::Unclaimed if self.trust == Trust::Caller => Trust::Caller,
             Origin::Message => Trust::Model,
             _ => Trust::Tool,
         };
@@ -506,11 +576,13 @@ impl<'a> Draft<'a> {
 
     /// Reads everything that nobody claimed, keys included, and says what was odd about the document.
     pub(crate) fn sweep(&mut self, sheet: &Sheet) {
+        let trust = self.trust;
         for id in sheet.doc.ids() {
+            self.trust = if sheet.is_callers(id) { Trust::Caller } else { Trust::Tool };
             if !sheet.is_key_claimed(id) {
                 match sheet.doc.key_text(id, self.budget) {
                     // The same unknown key in every row of a table is one text.
-                    Ok(Some(key)) if !key.is_empty() && self.keys.insert(key.clone()) => {
+                    Ok(Some(key)) if !key.is_empty() && self.keys.insert((self.trust, key.clone())) => {
                         self.add_text(key, sheet.pointer(id), Origin::Unclaimed, None);
                     }
                     Ok(_) => {}
@@ -521,6 +593,7 @@ impl<'a> Draft<'a> {
                 self.text(sheet, id, Origin::Unclaimed, None);
             }
         }
+        self.trust = trust;
         self.say_quirks(sheet);
     }
 

@@ -37,6 +37,8 @@ pub(crate) struct Sheet {
 struct Claim {
     key: bool,
     value: bool,
+    /// The caller of the vendor worded it: a prompt, the definition of a tool.
+    callers: bool,
 }
 
 /// What a claimed value must look like.
@@ -55,7 +57,7 @@ pub(crate) enum Shape {
     /// Bytes that nobody but the vendor can read: a signature, padding against length analysis.
     Opaque,
     /// An object, or a list of them, with these members.
-    Inside(&'static [(&'static str, Shape)]),
+    Inside(&'static [(&'static str, Self)]),
 }
 
 impl Sheet {
@@ -156,6 +158,21 @@ impl Sheet {
     /// Claims the key under which a value stands.
     pub(crate) fn claim_key(&self, id: NodeId) {
         self.set(id, |claim| claim.key = true);
+    }
+
+    /// Says that the caller worded everything in a value.
+    pub(crate) fn mark_callers(&self, id: NodeId) {
+        self.set(id, |claim| claim.callers = true);
+    }
+
+    /// Whether the caller worded a value. Asked in the order of the document: a mark goes down as it is asked for.
+    pub(crate) fn is_callers(&self, id: NodeId) -> bool {
+        let is = |id: NodeId| self.claims.get(id.index()).is_some_and(|claim| claim.get().callers);
+        let callers = is(id) || self.doc.parent(id).is_some_and(is);
+        if callers {
+            self.mark_callers(id);
+        }
+        callers
     }
 
     /// Claims a value.

@@ -145,7 +145,8 @@ fn close(envelope: &mut Envelope, input: &Bytes, event: Event, number: usize, bu
         }
     };
     // The end mark of OpenAI, xAI and others; nothing to read in it.
-    if data.trim_ascii() == b"[DONE]" || data.trim_ascii().is_empty() {
+    if matches!(data.trim_ascii(), b"[DONE]" | b"") {
+        envelope.done |= !data.trim_ascii().is_empty();
         return;
     }
     let doc = Doc::parse(&data, budget);
