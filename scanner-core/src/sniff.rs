@@ -101,6 +101,26 @@ pub struct Sniffed {
     pub trailing: Option<u64>,
 }
 
+impl Sniffed {
+    /// What is said of bytes that nobody looked at.
+    pub(crate) fn unknown() -> Self {
+        Self { kind: unknown(), browser: "", also: Vec::new(), prefix: 0, trailing: None }
+    }
+}
+
+/// What one call of [`sniff`] costs, in the unit of `Resource::Steps`: bounded whatever the bytes.
+pub(crate) const STEPS: u64 = 4000;
+
+/// The type of bytes that nobody knows.
+pub(crate) fn unknown() -> &'static Type {
+    &UNKNOWN
+}
+
+/// The type of text of no telling shape.
+pub(crate) fn plain_text() -> &'static Type {
+    named("txt")
+}
+
 /// PDF readers look for the header in so many bytes (ISO 32000-1 annex H, implementation note 13).
 const PDF_HEADER_BYTES: usize = 1024;
 
@@ -172,11 +192,13 @@ fn find(bytes: &[u8], archive: Option<zip::Found>) -> Found {
 /// A PDF whose header comes late. A program that holds one in a string is a program.
 fn behind_pdf_junk(bytes: &[u8]) -> Option<Found> {
     let peek = Peek(bytes);
-    let at = peek::find(peek.head(PDF_HEADER_BYTES.saturating_add(8)), b"%PDF-")?;
-    let version = peek.u8(at.checked_add(5)?)?;
+    let at = peek::find(peek.head(PDF_HEADER_BYTES.saturating_add(8)), b"%PDF")?;
     let rest = peek.from(at);
-    let has_object = peek::find(rest.get(..4096).unwrap_or(rest), b"obj").is_some();
-    if !(version.is_ascii_digit() && has_object) {
+    let rest = rest.get(..4096).unwrap_or(rest);
+    let has = |word: &[u8]| peek::find(rest, word).is_some();
+    let versioned = peek.has(at.checked_add(4)?, b"-") && peek.u8(at.checked_add(5)?).is_some_and(|major| major.is_ascii_digit());
+    // A reader of some browsers wants four letters and a trailer.
+    if !has(b"obj") || !(versioned || (has(b"trailer") && has(b"/Root"))) {
         return None;
     }
     let before = bytes.get(..at)?;
@@ -227,16 +249,3 @@ mod tests {
     }
 }
 
-static T: [Type; 3] = [
- Type{label:"unknown",mime:"application/octet-stream",aliases:&[],extensions:&[],risk:Risk::Unknown,is_text:false},
- Type{label:"txt",mime:"text/plain",aliases:&[],extensions:&[],risk:Risk::Inert,is_text:true},
- Type{label:"png",mime:"image/png",aliases:&[],extensions:&["png"],risk:Risk::Inert,is_text:false}];
-pub fn type_of(l:&str)->Option<&'static Type>{T.iter().find(|t|t.label==l)}
-pub fn sniff(b:&[u8])->Sniffed{ let kind = if b.starts_with(b"\x89PNG") {&T[2]} else {&T[1]}; Sniffed{kind,browser:"",also:vec![]}}
-pub struct Mismatch{pub declared:String,pub more_dangerous:bool}
-pub fn mismatch(_:&Sniffed,_:Option<&str>,_:Option<&str>)->Option<Mismatch>{None}
-pub fn declared_type(_:&str)->&'static str{""}
-pub(crate) const STEPS:u64=1000;
-pub(crate) fn unknown()->&'static Type{&T[0]}
-pub(crate) fn plain_text()->&'static Type{&T[1]}
-impl Sniffed{pub(crate) fn unknown()->Self{Sniffed{kind:&T[0],browser:"",also:vec![]}}}
