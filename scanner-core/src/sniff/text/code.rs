@@ -153,6 +153,8 @@ struct Code {
     until: Option<&'static [u8]>,
     bytes: usize,
     lines: u32,
+    /// Lines that read as sentences.
+    prose: u32,
     fences: u32,
     headings: u32,
 }
@@ -231,10 +233,18 @@ impl Code {
         if trimmed.is_empty() || trimmed.starts_with(b"* ") || trimmed == b"*" {
             return None;
         }
+        self.prose = self.prose.saturating_add(u32::from(is_prose(trimmed)));
         self.lines = self.lines.saturating_add(1);
         self.bytes = self.bytes.saturating_add(line.len());
         Some(line)
     }
+}
+
+/// Whether a line reads as a sentence: several words, little else than letters.
+fn is_prose(line: &[u8]) -> bool {
+    let words = line.split(|byte| *byte == b' ').filter(|word| word.len() > 1 && word.iter().all(|byte| byte.is_ascii_alphabetic() || b",.'-".contains(byte) || *byte >= 0x80)).count();
+    let all = line.split(|byte| *byte == b' ').count();
+    all >= 5 && words.saturating_mul(4) >= all.saturating_mul(3) && !matches!(line.last(), Some(b';' | b'{' | b'}'))
 }
 
 fn decide(scores: &Scores, start: &[u8], code: &Code) -> Option<&'static str> {
@@ -256,8 +266,12 @@ fn decide(scores: &Scores, start: &[u8], code: &Code) -> Option<&'static str> {
     // Fenced examples and headings: what is outside the fences must be much code to be code.
     let written = code.fences.saturating_mul(6).saturating_add(if code.fences > 0 { code.headings } else { 0 });
     // Long prose holds a few telling words by accident.
-    let needed = LEAST.max(code.lines / 14);
+    let needed = LEAST.max(code.lines / 14).max(if code.prose.saturating_mul(3) > code.lines { code.prose.saturating_mul(2) } else { 0 });
     if score < needed || score <= written {
+        return None;
+    }
+    // A document about programs holds their words; a program's comments hold a document's marks.
+    if super::notes::strength(start) >= 6.max(score / 2) {
         return None;
     }
     if at >= LISTED {

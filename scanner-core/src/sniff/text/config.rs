@@ -12,7 +12,12 @@ pub(super) fn strong(head: &[u8]) -> Option<&'static str> {
         return Some("toml");
     }
     let ini = Ini::read(head);
-    (ini.sections > 0 && ini.keys > 0 && ini.wrong == 0 && ini.is_one()).then_some("ini")
+    if ini.sections > 0 && ini.keys > 0 && ini.wrong == 0 && ini.is_one() {
+        return Some("ini");
+    }
+    let yaml = Yaml::read(head);
+    let structured = yaml.nested && yaml.keys >= 4 && yaml.lower.saturating_mul(3) >= yaml.keys.saturating_mul(2);
+    (structured && yaml.wrong == 0 && yaml.loose.saturating_mul(10) <= yaml.keys && yaml.is_one()).then_some("yaml")
 }
 
 pub(super) fn kind(head: &[u8]) -> Option<&'static str> {
@@ -23,7 +28,7 @@ pub(super) fn kind(head: &[u8]) -> Option<&'static str> {
     if Ini::read(head).is_one() {
         return Some("ini");
     }
-    is_yaml(head).then_some("yaml")
+    Yaml::read(head).is_one().then_some("yaml")
 }
 
 /// TOML: tables and typed values; strings and arrays over several lines are followed to their end.
@@ -38,7 +43,7 @@ struct Toml {
 
 impl Toml {
     fn is_one(&self) -> bool {
-        self.wrong == 0 && self.pairs.saturating_add(self.tables) >= 2 && (self.typed > 0 || self.tables >= 1 && self.pairs >= 1) && self.pairs >= 1
+        self.wrong == 0 && self.pairs >= 1 && (self.typed > 0 || self.tables >= 1)
     }
 
     fn read(head: &[u8]) -> Self {
@@ -65,13 +70,11 @@ impl Toml {
                 if is_table(line) { toml.tables = toml.tables.saturating_add(1) } else { toml.wrong = toml.wrong.saturating_add(1) }
                 continue;
             }
-            let pair = memchr::memchr(b'=', line).and_then(|at| line.split_at_checked(at));
-            let Some((key, value)) = pair.filter(|(key, _)| is_key(key.trim_ascii())) else {
+            let Some((_, value)) = split_pair(line).filter(|(key, _)| is_key(key.trim_ascii())) else {
                 toml.wrong = toml.wrong.saturating_add(1);
                 continue;
             };
-            let _ = key;
-            let value = value.get(1..).unwrap_or_default().trim_ascii();
+            let value = value.trim_ascii();
             toml.pairs = toml.pairs.saturating_add(1);
             match value.first() {
                 _ if value.starts_with(b"\"\"\"") => {
@@ -117,10 +120,35 @@ fn is_table(line: &[u8]) -> bool {
     inner.is_some_and(|inner| is_key(inner.trim_ascii()))
 }
 
-/// Bare, dotted and quoted keys.
+/// Bare, dotted and quoted keys; in quotes anything goes.
 fn is_key(key: &[u8]) -> bool {
-    let quoted = key.iter().any(|byte| matches!(byte, b'"' | b'\''));
-    !key.is_empty() && key.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(byte) || (quoted && *byte != b'='))
+    let mut quoted = None;
+    for byte in key {
+        match (quoted, byte) {
+            (None, b'"' | b'\'') => quoted = Some(*byte),
+            (Some(quote), byte) if quote == *byte => quoted = None,
+            (Some(_), _) => {}
+            (None, byte) if byte.is_ascii_alphanumeric() || b"_-. ".contains(byte) => {}
+            _ => return false,
+        }
+    }
+    let words = key.split(|byte| *byte == b' ').filter(|word| !word.is_empty()).count();
+    !key.is_empty() && quoted.is_none() && (words == 1 || key.iter().any(|byte| matches!(byte, b'.' | b'"' | b'\'')))
+}
+
+/// Key and value around the first `=` outside of quotes.
+fn split_pair(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let mut quoted = None;
+    let at = line.iter().position(|byte| {
+        match (quoted, byte) {
+            (None, b'"' | b'\'') => quoted = Some(*byte),
+            (Some(quote), byte) if quote == *byte => quoted = None,
+            (None, b'=') => return true,
+            _ => {}
+        }
+        false
+    })?;
+    Some((line.get(..at)?, line.get(at.checked_add(1)?..)?))
 }
 
 fn is_quoted(value: &[u8]) -> bool {
@@ -219,14 +247,6 @@ fn section(line: &[u8]) -> Option<&[u8]> {
 }
 
 /// YAML: keys, items, and what is indented below them.
-fn is_yaml(head: &[u8]) -> bool {
-    let mut yaml = Yaml::default();
-    for line in lines(head).take(LINES) {
-        yaml.line(line);
-    }
-    yaml.is_one()
-}
-
 #[derive(Debug, Default)]
 struct Yaml {
     keys: u32,
@@ -237,6 +257,8 @@ struct Yaml {
     comments: u32,
     wrong: u32,
     prose: u32,
+    /// Lines taken for plain scalars that go on.
+    loose: u32,
     /// Indentation of the key whose value is a block or goes on below.
     block: Option<usize>,
     /// Indentation of a key without a value.
@@ -245,6 +267,14 @@ struct Yaml {
 }
 
 impl Yaml {
+    fn read(head: &[u8]) -> Self {
+        let mut yaml = Self::default();
+        for line in lines(head).take(LINES) {
+            yaml.line(line);
+        }
+        yaml
+    }
+
     fn line(&mut self, full: &[u8]) {
         let line = full.trim_ascii();
         if line.is_empty() {
@@ -302,7 +332,7 @@ impl Yaml {
                 self.value(rest, indent);
             }
             // A plain scalar that goes on.
-            None if self.keys > 0 && indent > 0 => {}
+            None if self.keys > 0 && indent > 0 => self.loose = self.loose.saturating_add(1),
             None => self.wrong = self.wrong.saturating_add(1),
         }
     }
