@@ -40,14 +40,15 @@ pub(super) fn find_pickle(bytes: &[u8]) -> Option<Found> {
         match ending {
             Ending::Stop | Ending::Bound => true,
             // Raw arrays between the opcodes are how joblib writes.
-            Ending::Cut | Ending::Wrong => count >= 3,
+            Ending::Cut => count >= 2,
+            Ending::Wrong => count >= 3,
         }
     } else {
         // A gadget runs before the walk goes wrong.
         let gadget = walk.named && walk.called;
         let tail = Peek(bytes).from(walk.at).trim_ascii();
         match ending {
-            Ending::Stop => gadget || (count >= 4 && tail.is_empty() && walk.memoized) || (count >= 3 && tail.is_empty() && bytes.iter().take(64).any(|byte| *byte >= 0x80 || *byte < 9)),
+            Ending::Stop => gadget || (bytes.get(..walk.at) == Some(bytes) && bytes.ends_with(b"\n.") && bytes.starts_with(b"I")) || (count >= 2 && tail.is_empty() && walk.memoized) || (count >= 3 && tail.is_empty() && bytes.iter().take(64).any(|byte| *byte >= 0x80 || *byte < 9)),
             Ending::Bound => walk.memoized || gadget,
             Ending::Cut | Ending::Wrong => gadget,
         }

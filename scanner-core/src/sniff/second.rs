@@ -1,7 +1,7 @@
 //! Second types: the same bytes valid as something else, and data behind the end.
 
 use super::{
-    Risk, named, ole,
+    Risk, magic, named, ole,
     peek::{Peek, find},
     pickle, text, zip,
 };
@@ -101,8 +101,9 @@ fn behind_end(bytes: &[u8], label: &str, trailing: usize) -> Option<&'static str
     if rest.len() < 8 {
         return None;
     }
-    if rest.starts_with(b"\x7fELF") {
-        return Some("elf");
+    let kind = named(label);
+    if let Some(found) = magic::signed(rest).filter(|found| rest.len() >= 32 && named(found).mime != kind.mime) {
+        return Some(found);
     }
     if rest.starts_with(b"%PDF-") {
         return Some("pdf");

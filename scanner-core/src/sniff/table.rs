@@ -25,7 +25,7 @@ pub fn type_of(label: &str) -> Option<&'static Type> {
 }
 
 /// What nobody knows.
-pub(super) static UNKNOWN: Type =
+pub(super) const UNKNOWN: Type =
     bytes("unknown", "application/octet-stream", Unknown, &["bin", "dat", "data"], &["application/x-data"]);
 
 /// The type of a label that this crate's own code names.
@@ -211,7 +211,7 @@ static TYPES: &[Type] = &[
     text("regfile", "text/x-ms-regedit", Executable, &["reg"], &["application/x-ms-regedit", "text/x-windows-registry"]),
     // Neither.
     bytes("empty", "application/x-empty", Inert, &[], &["application/x-zerosize", "inode/x-empty"]),
-    bytes("unknown", "application/octet-stream", Unknown, &["bin", "dat", "data"], &["application/x-data"]),
+    UNKNOWN,
     // Text of a language that nobody listed: assume that somebody can run it.
     text("source-other", "text/plain", Executable, &["vbs", "vbe", "kt", "kts", "swift", "scala", "hs", "cs", "fs", "vb", "jl", "f90", "f", "for", "pas", "ex", "exs", "erl", "hrl", "clj", "lisp", "el", "scm", "ml", "mli", "dart", "s", "asm", "tcl", "v", "sv", "vhd", "vhdl", "cmake", "graphql", "proto", "tf", "sol", "zig", "nim", "d", "coffee", "groovy", "gradle", "awk", "adb", "ads", "cob", "scss", "sass", "less", "svelte", "m", "applescript", "au3", "ahk", "vim", "nix", "raku", "cr", "hx", "txt"], &["text/x-source"]),
     text("text-other", "text/plain", Inert, &["txt", "text", "log", "out", "dat", "nfo", "lst", "bib", "po", "pot", "tex", "srt", "sub", "fasta", "fa", "fastq", "pdb", "sdf", "mol", "gff", "vcf", "bed", "sam", "obj", "stl", "ply", "gcode", "lock", "gitignore"], &[]),

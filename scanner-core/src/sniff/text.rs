@@ -74,6 +74,7 @@ pub(super) fn kind(text: &Text<'_>) -> &'static str {
         .or_else(|| mail::kind(start))
         .or_else(|| notes::patch(start))
         .or_else(|| delimited::strong(head, text.whole))
+        .or_else(|| config::strong(head))
         .or_else(|| code::kind(start))
         .or_else(|| config::kind(head))
         .or_else(|| notes::kind(head))
@@ -196,12 +197,12 @@ fn is_text(head: &[u8]) -> bool {
 fn is_legacy(head: &[u8]) -> bool {
     let high = head.iter().filter(|byte| **byte >= 0x80).count();
     let letters = head.iter().filter(|byte| byte.is_ascii_alphabetic() || **byte == b' ').count();
-    if head.len() < 4 {
+    if head.len() < 4 || head.len() < 8 && high > 2 {
         return false;
     }
     // Western: mostly ASCII, few of the C1 range.
     let c1 = head.iter().filter(|byte| (0x80..0xa0).contains(*byte)).count();
-    if high.saturating_mul(3) <= head.len() && letters.saturating_mul(2) >= head.len().saturating_sub(high) {
+    if high.saturating_mul(5) <= head.len().saturating_mul(2) && letters.saturating_mul(2) >= head.len().saturating_sub(high) {
         return true;
     }
     // One byte per letter, in other alphabets: nearly all in the upper half of the upper half.

@@ -29,19 +29,28 @@ const LANGUAGES: [&str; 29] = [
 ];
 const LISTED: usize = 19;
 
-/// Points a language.
+/// Points of one language.
+#[derive(Clone, Copy, Debug, Default)]
+struct Points {
+    all: u32,
+    /// Of these, what came two at a time or more: words that prose has too are worth one.
+    strong: u32,
+}
+
+/// Points of each language.
 #[derive(Clone, Debug, Default)]
-struct Scores([u32; LANGUAGES.len()]);
+struct Scores([Points; LANGUAGES.len()]);
 
 impl Scores {
     fn add(&mut self, language: &str, points: u32) {
         if let Some(score) = LANGUAGES.iter().position(|known| *known == language).and_then(|at| self.0.get_mut(at)) {
-            *score = score.saturating_add(points);
+            score.all = score.all.saturating_add(points);
+            score.strong = score.strong.saturating_add(if points > 1 { points } else { 0 });
         }
     }
 
     fn of(&self, language: &str) -> u32 {
-        LANGUAGES.iter().position(|known| *known == language).and_then(|at| self.0.get(at)).copied().unwrap_or(0)
+        LANGUAGES.iter().position(|known| *known == language).and_then(|at| self.0.get(at)).map_or(0, |score| score.all)
     }
 }
 
@@ -120,7 +129,9 @@ fn read(line: &[u8], hits: &mut [u8], scores: &mut Scores) {
             let is_name = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
             let starts_name = is_name(cue.token.as_bytes().first());
             let ends_name = is_name(cue.token.as_bytes().last());
-            let apart = !(starts_name && is_name(before)) && !(ends_name && is_name(after));
+            // "===" inside a line of them underlines a heading.
+            let drawn = cue.token.as_bytes().last() == Some(&b'=') && (after == Some(&b'=') || before == Some(&b'='));
+            let apart = !(starts_name && is_name(before)) && !(ends_name && is_name(after)) && !drawn;
             let placed = match cue.place {
                 cues::Place::Any => true,
                 cues::Place::Start => found.start() == indent,
@@ -142,6 +153,8 @@ struct Code {
     until: Option<&'static [u8]>,
     bytes: usize,
     lines: u32,
+    /// Lines that read as sentences.
+    prose: u32,
     fences: u32,
     headings: u32,
 }
@@ -220,10 +233,18 @@ impl Code {
         if trimmed.is_empty() || trimmed.starts_with(b"* ") || trimmed == b"*" {
             return None;
         }
+        self.prose = self.prose.saturating_add(u32::from(is_prose(trimmed)));
         self.lines = self.lines.saturating_add(1);
         self.bytes = self.bytes.saturating_add(line.len());
         Some(line)
     }
+}
+
+/// Whether a line reads as a sentence: several words, little else than letters.
+fn is_prose(line: &[u8]) -> bool {
+    let words = line.split(|byte| *byte == b' ').filter(|word| word.len() > 1 && word.iter().all(|byte| byte.is_ascii_alphabetic() || b",.'-".contains(byte) || *byte >= 0x80)).count();
+    let all = line.split(|byte| *byte == b' ').count();
+    all >= 5 && words.saturating_mul(4) >= all.saturating_mul(3) && !matches!(line.last(), Some(b';' | b'{' | b'}'))
 }
 
 fn decide(scores: &Scores, start: &[u8], code: &Code) -> Option<&'static str> {
@@ -237,16 +258,20 @@ fn decide(scores: &Scores, start: &[u8], code: &Code) -> Option<&'static str> {
     }
     let mut best = (0_usize, 0_u32);
     for (at, score) in scores.0.iter().enumerate() {
-        if *score > best.1 {
-            best = (at, *score);
+        if score.all > best.1 && score.strong > 0 {
+            best = (at, score.all);
         }
     }
     let (at, score) = best;
     // Fenced examples and headings: what is outside the fences must be much code to be code.
     let written = code.fences.saturating_mul(6).saturating_add(if code.fences > 0 { code.headings } else { 0 });
     // Long prose holds a few telling words by accident.
-    let needed = LEAST.max(code.lines / 14);
+    let needed = LEAST.max(code.lines / 14).max(if code.prose.saturating_mul(3) > code.lines { code.prose.saturating_mul(2) } else { 0 });
     if score < needed || score <= written {
+        return None;
+    }
+    // A document about programs holds their words; a program's comments hold a document's marks.
+    if super::notes::strength(start) >= 6.max(score / 2) {
         return None;
     }
     if at >= LISTED {

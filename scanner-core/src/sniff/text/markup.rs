@@ -135,7 +135,8 @@ impl<'a> Prolog<'a> {
     fn doctype(&mut self, rest: &'a [u8]) {
         let name = rest.trim_ascii_start();
         let name = name.get(..name.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b":-_.".contains(byte)).count()).unwrap_or_default();
-        if name.eq_ignore_ascii_case(b"html") {
+        let cut = !name.is_empty() && name.len() < 4 && rest.trim_ascii().len() == name.len();
+        if name.eq_ignore_ascii_case(b"html") || (cut && name.eq_ignore_ascii_case(b"html".get(..name.len()).unwrap_or_default())) {
             self.html_doctype = true;
         } else if name.eq_ignore_ascii_case(b"svg") {
             self.svg_doctype = true;
@@ -265,7 +266,7 @@ mod tests {
         check("<a href=\"javascript:alert(1)\">x</a>", Some("html"));
         check("<!-- saved -->\n<html>", Some("html"));
         check("<?xml version='1.0'?>\n<!DOCTYPE html PUBLIC \"x\">\n<html xmlns='y'/>", Some("html"));
-        check("<!DOCTYPE ht", Some("xml"));
+        check("<!DOCTYPE ht", Some("html"));
         check("<!doctype html><p>hi", Some("html"));
         check("{% extends 'a' %}\n<div>x</div>", Some("html"));
         check("<x:html xmlns:x=\"http://www.w3.org/1999/xhtml\"><x:script>1</x:script></x:html>", Some("html"));

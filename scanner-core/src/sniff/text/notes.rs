@@ -71,10 +71,19 @@ fn is_graph(head: &[u8]) -> bool {
         && (find(head, b"->").is_some() || find(head, b"--").is_some() || find(head, b"[").is_some() || find(head, b"}").is_some())
 }
 
+/// How much a text looks like a written document.
+pub(super) fn strength(head: &[u8]) -> u32 {
+    let mut scores = Scores::default();
+    scores.read(head);
+    scores.kind().map_or(0, |_| scores.markdown.max(scores.rst).max(scores.latex).max(scores.roff))
+}
+
 #[derive(Debug, Default)]
 struct Scores {
     markdown: u32,
     rst: u32,
+    /// Whether a mark was seen that only reStructuredText has.
+    is_rst: bool,
     latex: u32,
     roff: u32,
     lines: u32,
@@ -87,12 +96,19 @@ impl Scores {
 
     fn read(&mut self, head: &[u8]) {
         let mut before: &[u8] = b"";
+        // A heading stands alone: comments behind a hash have code right below.
+        let mut heading = false;
         let mut fenced = false;
         for line in lines(head).take(LINES) {
             let trimmed = line.trim_ascii();
             if !trimmed.is_empty() {
                 Self::add(&mut self.lines, 1);
             }
+            if heading && trimmed.is_empty() {
+                Self::add(&mut self.markdown, 2);
+            }
+            let hashes = line.iter().take_while(|byte| **byte == b'#').count();
+            heading = (1..=6).contains(&hashes) && line.get(hashes) == Some(&b' ') && line.len() > hashes.saturating_add(1) && before.trim_ascii().is_empty() && !fenced;
             if trimmed.starts_with(b"```") || trimmed.starts_with(b"~~~") && trimmed.iter().any(|byte| *byte != b'~') {
                 Self::add(&mut self.markdown, 2);
                 fenced = !fenced;
@@ -107,11 +123,6 @@ impl Scores {
     }
 
     fn markdown(&mut self, line: &[u8], before: &[u8]) {
-        let hashes = line.iter().take_while(|byte| **byte == b'#').count();
-        let heading = (1..=6).contains(&hashes) && line.get(hashes) == Some(&b' ') && line.len() > hashes.saturating_add(1);
-        if heading && before.trim_ascii().is_empty() {
-            Self::add(&mut self.markdown, 2);
-        }
         let trimmed = line.trim_ascii();
         let table = trimmed.contains(&b'|') && trimmed.len() >= 3 && find(trimmed, b"--").is_some() && trimmed.iter().all(|byte| b"|-: ".contains(byte));
         let link = find(line, b"](").is_some();
@@ -145,6 +156,7 @@ impl Scores {
             && line.len() >= before.len()
             && line.len() <= before.len().saturating_add(4)
             && before.first().is_some_and(u8::is_ascii_alphanumeric);
+        self.is_rst |= directive || role || link || (literal && !line.contains(&b'#'));
         let points = u32::from(directive).saturating_mul(4)
             .saturating_add(u32::from(role).saturating_mul(3))
             .saturating_add(u32::from(underline).saturating_mul(2))
@@ -189,7 +201,7 @@ impl Scores {
     }
 
     fn kind(&self) -> Option<&'static str> {
-        let best = [("roff", self.roff, 3), ("latex", self.latex, 3), ("rst", self.rst, 5), ("markdown", self.markdown, 4)];
+        let best = [("roff", self.roff, 3), ("latex", self.latex, 3), ("rst", if self.is_rst { self.rst } else { 0 }, 5), ("markdown", self.markdown, 4)];
         let (label, score, _) = best.into_iter().filter(|(_, score, least)| score >= least).max_by_key(|(label, score, _)| {
             // Their marks mean little elsewhere; ties go to the rarer kind.
             (*score, *label != "markdown")

@@ -73,6 +73,13 @@ pub(super) fn line(line: &[u8], scores: &mut Scores) {
             }
         }
         b"function" if spaced => function(arguments, ends(b"{") || arguments.contains(&b'{'), scores),
+        b"local" if spaced => {
+            let names = arguments.split(|byte| *byte == b'=').next().unwrap_or_default();
+            let plain = !names.is_empty() && names.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_, <>".contains(byte));
+            let set = plain && names.len() < arguments.len() && names.ends_with(b" ");
+            scores.add("lua", u32::from(set).saturating_mul(4));
+            scores.add("shell", u32::from(plain && names.len() < arguments.len() && !set).saturating_mul(2));
+        }
         b"interface" if spaced && arguments.contains(&b'{') => {
             scores.add("typescript", 3);
             scores.add("java", 2);
@@ -266,7 +273,7 @@ fn statement(line: &[u8], head: &[u8]) -> u32 {
     // Shouted key words are no prose; whispered ones need the marks of a statement.
     let shouted = line.starts_with(first);
     let marked = shouted || line.ends_with(b";") || line.ends_with(b"(") || line.ends_with(b",");
-    let object = |word: &[u8]| matches!(word, b"TABLE" | b"VIEW" | b"INDEX" | b"DATABASE" | b"SCHEMA" | b"FUNCTION" | b"PROCEDURE" | b"PROC" | b"TRIGGER" | b"TYPE" | b"EXTENSION" | b"UNIQUE" | b"OR" | b"TEMP" | b"TEMPORARY" | b"SEQUENCE" | b"USER" | b"ROLE" | b"MATERIALIZED" | b"EXTERNAL" | b"CLUSTERED" | b"NONCLUSTERED" | b"VIRTUAL" | b"PACKAGE" | b"DOMAIN" | b"GLOBAL" | b"IF" | b"COLUMN" | b"CONSTRAINT");
+    let object = |word: &[u8]| matches!(word, b"TABLE" | b"VIEW" | b"INDEX" | b"DATABASE" | b"SCHEMA" | b"FUNCTION" | b"PROCEDURE" | b"PROC" | b"TRIGGER" | b"TYPE" | b"EXTENSION" | b"UNIQUE" | b"OR" | b"TEMP" | b"TEMPORARY" | b"SEQUENCE" | b"USER" | b"ROLE" | b"MATERIALIZED" | b"EXTERNAL" | b"CLUSTERED" | b"NONCLUSTERED" | b"VIRTUAL" | b"PACKAGE" | b"DOMAIN" | b"GLOBAL" | b"IF" | b"COLUMN" | b"CONSTRAINT" | b"OPERATOR" | b"AGGREGATE" | b"CAST" | b"POLICY" | b"RULE" | b"SERVER" | b"TABLESPACE" | b"COLLATION" | b"LANGUAGE" | b"STATISTICS" | b"EVENT" | b"PUBLICATION" | b"SUBSCRIPTION" | b"DEFAULT" | b"SYNONYM" | b"KEYSPACE" | b"LOGIN");
     match *first {
         b"SELECT" => {
             let text = head.get(..2000).unwrap_or(head).to_ascii_uppercase();
@@ -344,7 +351,7 @@ fn style_sheet(head: &[u8], scores: &mut Scores) {
         }
         match part.last() {
             Some(b'{') => {
-                nested = nested.saturating_add(u32::from(depth > 0 && (text.starts_with(b"&") || text.starts_with(b"."))));
+                nested = nested.saturating_add(u32::from(depth > 0 && text.starts_with(b"&")));
                 depth = depth.saturating_add(1);
             }
             Some(b'}') => depth = depth.saturating_sub(1),
@@ -383,7 +390,10 @@ fn build_files(head: &[u8], scores: &mut Scores) {
         instructions = instructions.saturating_add(u32::from(INSTRUCTIONS.contains(&word) && line.len() > word.len()));
         first = first && matches!(word, b"ARG");
         if line.starts_with(b"\t") {
-            recipes = recipes.saturating_add(u32::from(in_rule));
+            // Prose is indented by tabs too, but commands begin in lower case or with a mark.
+            let command = line.get(1).is_some_and(|first| first.is_ascii_lowercase() || b"@-+$./[({\\".contains(first));
+            recipes = recipes.saturating_add(u32::from(in_rule && command));
+            in_rule = in_rule && command;
         } else {
             in_rule = is_target(line);
             targets = targets.saturating_add(u32::from(in_rule));
@@ -411,5 +421,7 @@ fn is_target(line: &[u8]) -> bool {
     let Some(at) = memchr::memchr(b':', line) else { return false };
     let (target, rest) = (line.get(..at).unwrap_or_default().trim_ascii_end(), line.get(at.saturating_add(1)..).unwrap_or_default());
     let plain = !target.is_empty() && target.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_-./%$(){} *+".contains(byte)) && !line.starts_with(b" ");
-    plain && !rest.starts_with(b":") && !rest.contains(&b'"') && !rest.ends_with(b"{") && !rest.ends_with(b",")
+    let words = target.split(|byte| *byte == b' ').count();
+    let sentence = rest.trim_ascii_end().ends_with(b".") || rest.windows(2).any(|pair| matches!(pair, [b',' | b'.' | b';' | b'?', b' ']));
+    plain && words <= 4 && !sentence && !rest.starts_with(b":") && !rest.contains(&b'"') && !rest.ends_with(b"{") && !rest.ends_with(b",")
 }
