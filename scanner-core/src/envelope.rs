@@ -18,15 +18,16 @@ mod stream;
 pub(crate) mod traceback;
 
 use draft::Draft;
+pub(crate) use rules::RULES;
 use sheet::Sheet;
 
 /// Bytes the caller fetched for a reference.
 #[derive(Clone, Debug)]
-pub(crate) struct Attachment {
+pub struct Attachment {
     /// The reference's id.
-    pub(crate) reference: String,
+    pub reference: String,
     /// What was fetched.
-    pub(crate) bytes: Bytes,
+    pub bytes: Bytes,
 }
 
 /// How an input is laid out.
