@@ -15,9 +15,12 @@ use crate::{
 
 mod anthropic;
 mod bundle;
+mod gemini;
+mod openai;
 mod runner;
 #[cfg(test)]
 mod tests;
+mod xai;
 
 /// One system whose payloads are understood.
 #[derive(Debug)]
@@ -48,7 +51,8 @@ pub(crate) enum Sure {
 }
 
 /// Every provider. Where several may have sent an envelope, the first makes the calls.
-pub(crate) const ALL: &[&Provider] = &[&bundle::PROVIDER, &anthropic::PROVIDER, &runner::PROVIDER];
+pub(crate) const ALL: &[&Provider] =
+    &[&bundle::PROVIDER, &anthropic::PROVIDER, &openai::PROVIDER, &xai::PROVIDER, &gemini::PROVIDER, &runner::PROVIDER];
 
 /// What was made of an envelope.
 #[derive(Debug)]

@@ -55,6 +55,8 @@ pub(crate) struct Draft<'a> {
     pub(crate) surface: Option<&'static str>,
     /// Who words what is read next: the caller, inside a request's own messages.
     pub(crate) trust: Trust,
+    /// Whose files the references are.
+    pub(crate) vendor: Vendor,
     /// The one budget.
     pub(crate) budget: &'a mut Budget,
     attachments: &'a [Attachment],
@@ -81,6 +83,7 @@ impl<'a> Draft<'a> {
             context: BTreeMap::new(),
             surface: None,
             trust: Trust::Tool,
+            vendor: Vendor { auth: "", hosts: &[] },
             budget,
             attachments,
             stated: Vec::new(),
@@ -486,7 +489,7 @@ impl<'a> Draft<'a> {
 
     /// A URL of a picture or a file: a data URL is decoded, the vendor's own is a reference, anything else is read as
     /// text and said to be what it is.
-    pub(crate) fn url(&mut self, sheet: &Sheet, id: NodeId, origin: Origin, vendor: &Vendor, call: Option<usize>) {
+    pub(crate) fn url(&mut self, sheet: &Sheet, id: NodeId, origin: Origin, call: Option<usize>) {
         let Ok(Some(text)) = sheet.doc.text(id, self.budget) else {
             if !matches!(sheet.kind(id), Kind::Null) {
                 self.odd_shape(sheet, id, "a URL");
@@ -502,11 +505,12 @@ impl<'a> Draft<'a> {
         }
         self.text(sheet, id, Origin::Metadata, call);
         let url = String::from_utf8_lossy(&text.bytes).into_owned();
-        self.link(url, sheet.pointer(id), vendor, call);
+        self.link(url, sheet.pointer(id), call);
     }
 
     /// A URL that is not a data URL.
-    fn link(&mut self, url: String, at: String, vendor: &Vendor, call: Option<usize>) {
+    fn link(&mut self, url: String, at: String, call: Option<usize>) {
+        let vendor = self.vendor;
         let request = match link::judge(&url, vendor.hosts) {
             link::Link::Vendor => Some(Request { method: "GET", url: url.clone(), auth: vendor.auth.to_owned() }),
             link::Link::Script => {

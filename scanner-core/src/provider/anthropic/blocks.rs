@@ -221,7 +221,7 @@ fn media(sheet: &Sheet, object: NodeId, kind: &str, call: Option<usize>, draft: 
             content(sheet, id, Origin::Log, call, draft);
         }
         for id in sheet.take(source, "url") {
-            draft.url(sheet, id, origin, &VENDOR, call);
+            draft.url(sheet, id, origin, call);
         }
         for id in sheet.take(source, "file_id") {
             file_reference(sheet, id, title.clone(), call, draft);
