@@ -251,7 +251,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 }
 
 /// SHA-256 in lower-case hexadecimal.
-pub(crate) fn sha256_hex(bytes: &[u8]) -> String {
+pub fn sha256_hex(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
@@ -345,6 +345,8 @@ pub enum Reason {
     Malformed,
     /// It needs a key.
     Encrypted,
+    /// Output that the vendor encrypted for itself, to be sent back to it unread.
+    EncryptedStdout,
     /// Nothing here looks into that format.
     Unsupported,
     /// Nobody knows what it is.
@@ -361,12 +363,63 @@ pub enum Reason {
     Timeout,
 }
 
+impl Reason {
+    /// Every reason; those of limits last.
+    pub fn all() -> impl Iterator<Item = Self> {
+        const OTHERS: [Reason; 10] = [
+            Reason::Malformed,
+            Reason::Encrypted,
+            Reason::EncryptedStdout,
+            Reason::Unsupported,
+            Reason::UnknownType,
+            Reason::NotFetched,
+            Reason::NotIncluded,
+            Reason::EngineUnavailable,
+            Reason::WorkerDied,
+            Reason::Timeout,
+        ];
+        OTHERS.into_iter().chain(Resource::ALL.into_iter().map(Self::Limit))
+    }
+}
+
+impl Reason {
+    /// Reasons that are not of a limit.
+    const PLAIN: [Self; 10] = [
+        Self::Malformed,
+        Self::Encrypted,
+        Self::EncryptedStdout,
+        Self::Unsupported,
+        Self::UnknownType,
+        Self::NotFetched,
+        Self::NotIncluded,
+        Self::EngineUnavailable,
+        Self::WorkerDied,
+        Self::Timeout,
+    ];
+
+    /// The reason written so.
+    ///
+    /// ```
+    /// use scanner_core::{Reason, Resource};
+    /// assert_eq!(Reason::named("limit:depth"), Some(Reason::Limit(Resource::Depth)));
+    /// assert_eq!(Reason::named("timeout"), Some(Reason::Timeout));
+    /// assert_eq!(Reason::named("limit:patience"), None);
+    /// ```
+    pub fn named(word: &str) -> Option<Self> {
+        match word.strip_prefix("limit:") {
+            Some(resource) => Resource::named(resource).map(Self::Limit),
+            None => Self::PLAIN.into_iter().find(|reason| reason.to_string() == word),
+        }
+    }
+}
+
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Limit(resource) => write!(f, "limit:{resource}"),
             Self::Malformed => f.write_str("malformed"),
             Self::Encrypted => f.write_str("encrypted"),
+            Self::EncryptedStdout => f.write_str("encrypted_stdout"),
             Self::Unsupported => f.write_str("unsupported"),
             Self::UnknownType => f.write_str("unknown_type"),
             Self::NotFetched => f.write_str("not_fetched"),

@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use crate::{
     bundle::{Artifact, ArtifactId, Origin, Source},
-    finding::{Finding, Findings, Gap, Reason, Rule, Stop},
+    finding::{Finding, Findings, Gap, Reason, Rule, Stop, fingerprint},
     limits::Budget,
     sniff::Type,
     view::TextView,
@@ -50,10 +50,15 @@ pub(crate) struct Subject<'a> {
     pub(crate) kind: &'static Type,
 }
 
+/// Bytes of a finding's span that its fingerprint is made from: enough to tell findings apart, little enough to make
+/// one for each of a flood.
+const MARKED_BYTES: usize = 256;
+
 /// What an inspector writes into. It is the artifact's own: nothing written can name another artifact.
 #[derive(Debug)]
 pub(crate) struct Out<'a> {
     artifact: ArtifactId,
+    subject: &'a Subject<'a>,
     findings: &'a mut Findings,
     gaps: &'a mut Vec<Gap>,
     /// Texts to read.
@@ -63,13 +68,24 @@ pub(crate) struct Out<'a> {
 }
 
 impl<'a> Out<'a> {
-    pub(crate) fn new(artifact: ArtifactId, findings: &'a mut Findings, gaps: &'a mut Vec<Gap>) -> Self {
-        Self { artifact, findings, gaps, texts: Vec::new(), children: Vec::new() }
+    pub(crate) fn new(
+        artifact: ArtifactId,
+        subject: &'a Subject<'a>,
+        findings: &'a mut Findings,
+        gaps: &'a mut Vec<Gap>,
+    ) -> Self {
+        Self { artifact, subject, findings, gaps, texts: Vec::new(), children: Vec::new() }
     }
 
-    /// Something seen. Its fingerprint is made later, from the bytes under its span.
+    /// Something seen. Its fingerprint is made from the bytes under its span, or from its words where it has none.
     pub(crate) fn find(&mut self, mut finding: Finding) {
         finding.artifact = Some(self.artifact);
+        let under = finding.span.and_then(|span| {
+            let (start, end) = (usize::try_from(span.start).ok()?, usize::try_from(span.end).ok()?);
+            self.subject.bytes.get(start..end.min(start.saturating_add(MARKED_BYTES)))
+        });
+        let marked = under.filter(|bytes| !bytes.is_empty()).unwrap_or(finding.message.as_bytes());
+        finding.fingerprint = fingerprint(&finding.rule.id, self.subject.kind.label, marked);
         self.findings.add(finding);
     }
 
@@ -146,8 +162,9 @@ pub(crate) mod testing {
             let mut budget = Budget::new(limits);
             let mut findings = Findings::keeping(1000);
             let mut gaps = Vec::new();
-            let mut out = Out::new(ArtifactId(0), &mut findings, &mut gaps);
-            let stop = (format.inspect)(&Subject { bytes: &bytes, kind }, &mut out, &mut budget).err();
+            let subject = Subject { bytes: &bytes, kind };
+            let mut out = Out::new(ArtifactId(0), &subject, &mut findings, &mut gaps);
+            let stop = (format.inspect)(&subject, &mut out, &mut budget).err();
             let Out { texts, children, .. } = out;
             gaps.extend(stop.map(Stop::into_gap));
             Self { findings: findings.finish().0, gaps, texts, children, budget }

@@ -2,11 +2,175 @@
 
 use std::{borrow::Cow, fmt};
 
-use crate::{
-    bundle::{ArtifactId, Trust},
-    finding::{Confidence, Evidence, Severity},
-    sniff::Risk,
-};
+use crate::settings::suggest;
+
+mod case;
+mod clause;
+mod date;
+mod decide;
+mod parse;
+mod pattern;
+mod replay;
+mod tree;
+
+#[cfg(test)]
+mod tests;
+
+pub use case::{Case, CaseArtifact, CaseFinding, CaseGap};
+use clause::{Clause, Exception};
+pub use date::{Date, NotADate};
+pub use decide::{Answer, Because, Cause, Decided, ForAudience};
+use pattern::Pattern;
+pub use replay::Replayed;
+
+/// A policy: clauses that are tried from top to bottom, the first that fits decides.
+///
+/// ```
+/// use scanner_core::{Audience, Case, Decision, Policy};
+///
+/// let shipped = |name: &str| {
+///     scanner_rules::POLICIES.iter().find(|(shipped, _)| *shipped == name).map(|(_, text)| (*text).into())
+/// };
+/// let text = r#"
+/// schema = "scanner.policy/v1"
+/// name = "mine"
+/// extends = "default"
+///
+/// [[when]]
+/// category = "pii.*"
+/// severity = ">=info"
+/// then = "block"
+/// "#;
+/// let policy = Policy::parse("mine.toml", text, &shipped)?;
+/// let decided = policy.decide(&Case { complete: true, ..Case::default() }, &Audience::BUILT_IN, None);
+/// assert_eq!(decided.decision, Decision::Allow);
+/// # Ok::<(), scanner_core::SettingsError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Policy {
+    name: String,
+    digest: String,
+    enforced: bool,
+    otherwise: Decision,
+    incomplete: Decision,
+    /// The four that are built in, then the policy's own.
+    audiences: Vec<(Audience, AudienceSettings)>,
+    /// The policy's own, then those of what it extends.
+    clauses: Vec<Clause>,
+    exceptions: Vec<Exception>,
+}
+
+impl Policy {
+    /// Its name, as written in verdicts.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// SHA-256 over its text and the digest of what it extends, in lower-case hexadecimal. A changed comment changes it:
+    /// who has the digest has the very file.
+    pub fn digest(&self) -> &str {
+        &self.digest
+    }
+
+    /// Whether its decisions hold. If not, everything is allowed and the verdict says what would have been.
+    pub const fn enforced(&self) -> bool {
+        self.enforced
+    }
+
+    /// Whether a decision depends on the day: some exception ends. The receipt then records the day.
+    pub fn uses_date(&self) -> bool {
+        self.exceptions.iter().any(|exception| exception.expires.is_some())
+    }
+
+    /// Every audience it knows: the four that are built in, then its own.
+    pub fn audiences(&self) -> impl Iterator<Item = (&Audience, &AudienceSettings)> {
+        self.audiences.iter().map(|(audience, settings)| (audience, settings))
+    }
+
+    /// What it says of an audience; `None` for one it does not know.
+    pub fn settings(&self, audience: &Audience) -> Option<&AudienceSettings> {
+        self.audiences.iter().find(|(known, _)| known == audience).map(|(_, settings)| settings)
+    }
+
+    /// The audience of that name.
+    ///
+    /// # Errors
+    /// The policy does not know it. For the front to report: [`Policy::decide`] blocks everything for such an audience.
+    pub fn audience(&self, name: &str) -> Result<Audience, UnknownAudience> {
+        self.audiences().map(|(audience, _)| audience).find(|audience| audience.name() == name).cloned().ok_or_else(
+            || {
+                let known = self.audiences().map(|(audience, _)| audience.name().to_owned()).collect();
+                UnknownAudience { name: name.to_owned(), known }
+            },
+        )
+    }
+}
+
+/// A name that is no audience of the policy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnknownAudience {
+    /// The name that was asked for.
+    pub name: String,
+    /// The names the policy knows.
+    pub known: Vec<String>,
+}
+
+impl fmt::Display for UnknownAudience {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let known: Vec<&str> = self.known.iter().map(String::as_str).collect();
+        write!(f, "unknown audience {:?}, {}", self.name, suggest(&self.name, &known))
+    }
+}
+
+impl std::error::Error for UnknownAudience {}
+
+/// Which part of a text that is too long stays.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Keep {
+    /// Its beginning.
+    Head,
+    /// Its end.
+    Tail,
+    /// Half from the beginning, half from the end.
+    #[default]
+    HeadTail,
+}
+
+impl Keep {
+    /// All.
+    pub const ALL: [Self; 3] = [Self::Head, Self::Tail, Self::HeadTail];
+
+    /// The word used in policies.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Head => "head",
+            Self::Tail => "tail",
+            Self::HeadTail => "head_tail",
+        }
+    }
+}
+
+/// What a policy says of one audience, apart from decisions.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct AudienceSettings {
+    /// How long a text may be in a release, in bytes; `None` for no cap.
+    pub max_text_bytes: Option<u64>,
+    /// What stays of a longer one.
+    pub keep: Keep,
+    /// The built-in audience whose clauses also count for it.
+    pub like: Option<Audience>,
+    /// Types that may be shown in place; `None` for all.
+    inline: Option<Vec<Pattern>>,
+}
+
+impl AudienceSettings {
+    /// Whether a type may be shown in place, rather than offered as a file.
+    pub fn may_inline(&self, label: &str, mime: &str) -> bool {
+        self.inline.as_ref().is_none_or(|types| types.iter().any(|kind| kind.fits(label) || kind.fits(mime)))
+    }
+}
 
 /// What is to happen with an artifact, or with the whole. The worst wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -94,66 +258,4 @@ impl fmt::Display for Audience {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
-}
-
-/// An artifact as a policy sees it.
-#[derive(Clone, Debug)]
-pub struct CaseArtifact {
-    /// Its number.
-    pub id: ArtifactId,
-    /// What it is inside of. Always an earlier one.
-    pub parent: Option<ArtifactId>,
-    /// The sniffer's label.
-    pub label: Cow<'static, str>,
-    /// The sniffer's media type.
-    pub mime: Cow<'static, str>,
-    /// The risk class of its type.
-    pub risk: Risk,
-    /// Who worded it.
-    pub trust: Trust,
-    /// Digest of its bytes, lower-case hexadecimal.
-    pub sha256: String,
-}
-
-/// A finding as a policy sees it: one that is listed, or one that was only counted (`id` and `fingerprint` empty).
-#[derive(Clone, Debug)]
-pub struct CaseFinding {
-    /// Its id in the verdict, `f0`, `f1`, …; empty when it is not listed.
-    pub id: String,
-    /// The artifact it is in; `None` for the envelope.
-    pub artifact: Option<ArtifactId>,
-    /// Its rule.
-    pub rule: Cow<'static, str>,
-    /// Its category.
-    pub category: Cow<'static, str>,
-    /// How bad.
-    pub severity: Severity,
-    /// How sure.
-    pub confidence: Confidence,
-    /// The thing itself, or words about it.
-    pub evidence: Evidence,
-    /// Its fingerprint; empty when it is not listed.
-    pub fingerprint: String,
-}
-
-/// A gap as a policy sees it.
-#[derive(Clone, Debug)]
-pub struct CaseGap {
-    /// Its id in the verdict, `g0`, `g1`, ….
-    pub id: String,
-    /// The artifact it is in; `None` for the whole input.
-    pub artifact: Option<ArtifactId>,
-    /// Why, as written in verdicts: `limit:depth`, `unsupported`, ….
-    pub reason: Cow<'static, str>,
-}
-
-/// Everything a policy decides over.
-#[derive(Clone, Debug, Default)]
-pub struct Case {
-    /// In order of their numbers.
-    pub artifacts: Vec<CaseArtifact>,
-    /// Listed and counted ones.
-    pub findings: Vec<CaseFinding>,
-    /// In the order of the verdict.
-    pub gaps: Vec<CaseGap>,
 }

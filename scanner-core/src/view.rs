@@ -117,6 +117,11 @@ impl TextView {
         Self { text, map: Some(map), place: Place::default(), decoded }
     }
 
+    /// A text that belongs to the artifact and is not in its bytes, such as its name.
+    pub fn beside(text: Bytes, what: &'static str) -> Self {
+        Self { text, map: None, place: Place::default().name("part", what), decoded: Vec::new() }
+    }
+
     /// The same text at a place.
     #[must_use]
     pub fn place(mut self, place: Place) -> Self {
