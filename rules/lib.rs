@@ -1,5 +1,8 @@
 //! The built-in rule files and policies of the scanner, as data.
 
+/// Every rule file: its name and its text.
+pub const FILES: &[(&str, &str)] = &[];
+
 /// The shipped policies: name and text. `default` is the one in force when none is named.
 pub const POLICIES: &[(&str, &str)] = &[
     ("default", include_str!("policies/default.toml")),

@@ -1,1 +1,210 @@
-//! x
+//! The front door of the tests: cases of `corpus/`, the scanner they are put before, and the command.
+//!
+//! A case is a file `corpus/<area>/<what-is-wrong>.<ext>` with a golden `<file>.want` beside it. Its area says how it is
+//! given to the scanner ([`how`]). A case ending in `.hex` is commented hexadecimal: bytes up to `#`, so that a broken
+//! file can be reviewed in a diff. `BLESS=1 cargo test -p scanner-tests --test corpus` writes the goldens anew.
+
+use std::{
+    borrow::Cow,
+    fmt::Write,
+    fs,
+    path::{Path, PathBuf},
+    sync::LazyLock,
+};
+
+use scanner_core::{
+    Audience, Date, Decision, Input, Kind, Limits, Policy, Report, Resource, RuleSet, Scanner, Verdict, visible,
+};
+
+/// The root of the project.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// Labelled data that is not part of the project, where this machine has it.
+pub fn shared() -> Option<PathBuf> {
+    let shared = root().join("../shared");
+    shared.is_dir().then_some(shared)
+}
+
+/// One case of the corpus.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// `<area>/<file>`.
+    pub name: String,
+    /// The area alone.
+    pub area: String,
+    /// The untrusted name it is given.
+    pub file_name: String,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// Where its golden is.
+    pub want: PathBuf,
+}
+
+/// Every case, sorted by name.
+///
+/// # Panics
+/// When a case cannot be read.
+#[allow(clippy::unwrap_used, clippy::expect_used, reason = "a corpus that cannot be read is a broken checkout")]
+pub fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for area in fs::read_dir(root().join("corpus")).expect("corpus/") {
+        let area = area.unwrap().path();
+        if !area.is_dir() {
+            continue;
+        }
+        for file in fs::read_dir(&area).unwrap() {
+            let path = file.unwrap().path();
+            if path.extension().is_some_and(|extension| extension == "want") {
+                continue;
+            }
+            let raw = fs::read(&path).unwrap();
+            let file = path.file_name().unwrap().to_str().expect("case names are ASCII").to_owned();
+            let (file_name, bytes) = match file.strip_suffix(".hex") {
+                Some(name) => (name.to_owned(), from_hex(&raw)),
+                None => (file.clone(), raw),
+            };
+            let area = area.file_name().unwrap().to_str().unwrap().to_owned();
+            cases.push(Case {
+                name: format!("{area}/{file}"),
+                area,
+                file_name,
+                bytes,
+                want: path.with_file_name(format!("{file}.want")),
+            });
+        }
+    }
+    cases.sort_by(|a, b| a.name.cmp(&b.name));
+    assert!(!cases.is_empty(), "the corpus is empty");
+    cases
+}
+
+/// Hexadecimal with white space; `#` starts a comment.
+#[allow(clippy::expect_used, reason = "a case that is no hexadecimal is a broken checkout")]
+fn from_hex(text: &[u8]) -> Vec<u8> {
+    let text = String::from_utf8_lossy(text);
+    let digits: String = text
+        .lines()
+        .map(|line| line.split('#').next().unwrap_or_default())
+        .flat_map(str::chars)
+        .filter(|character| !character.is_ascii_whitespace())
+        .collect();
+    data_encoding::HEXLOWER_PERMISSIVE.decode(digits.as_bytes()).expect("hexadecimal")
+}
+
+/// How the cases of an area are given to the scanner.
+pub fn how(area: &str) -> Kind {
+    match area {
+        "text" | "hidden" | "terminal" | "injection" | "secrets" => Kind::Text,
+        "bundle" | "runner" | "json" | "anthropic" | "openai" | "xai" | "gemini" => Kind::Auto,
+        _ => Kind::File,
+    }
+}
+
+impl Case {
+    /// The case as an input.
+    pub fn input(&self) -> Input {
+        let mut input = Input::file(self.file_name.clone(), self.bytes.clone());
+        input.kind = how(&self.area);
+        input
+    }
+}
+
+/// The built-in rules, read once.
+#[allow(clippy::expect_used, reason = "built-in rules are tested to be readable")]
+pub static RULES: LazyLock<RuleSet> = LazyLock::new(|| RuleSet::built_in(scanner_rules::FILES).expect("built-in rules"));
+
+/// A scanner with the built-in rules.
+pub fn scanner(limits: Limits) -> Scanner {
+    Scanner::new(RULES.clone(), limits)
+}
+
+/// A policy that ships with the scanner.
+#[allow(clippy::expect_used, reason = "built-in policies are tested to be readable")]
+pub fn policy(name: &str) -> Policy {
+    let text = |name: &str| scanner_rules::POLICIES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text);
+    Policy::parse(name, text(name).expect("a built-in policy"), &|name| text(name).map(Cow::Borrowed)).expect("a policy")
+}
+
+/// A day on which no test depends.
+pub fn today() -> Date {
+    Date::from_unix_seconds(1_800_000_000)
+}
+
+/// The report under a built-in policy, for the four audiences.
+pub fn decide(report: &Report, policy_name: &str) -> Verdict {
+    report.decide(&policy(policy_name), &Audience::BUILT_IN, Some(today()))
+}
+
+/// What a golden holds: artifacts, findings, gaps, what was spent, and the decision under each built-in policy.
+#[allow(clippy::expect_used, reason = "writing to a string does not fail")]
+pub fn golden(report: &Report) -> String {
+    let mut out = String::new();
+    for (name, _) in scanner_rules::POLICIES {
+        let verdict = decide(report, name);
+        let decisions: Vec<String> = verdict
+            .audiences()
+            .iter()
+            .map(|audience| {
+                let would = audience.would_be.map_or_else(String::new, |would: Decision| format!(" (would be {})", would.name()));
+                format!("{} {}/{}{would}", audience.audience, audience.decision.name(), audience.deliver.name())
+            })
+            .collect();
+        writeln!(out, "{name}: {}", decisions.join(", ")).expect("write");
+    }
+    if let Some(provider) = report.source.provider {
+        let status = report.source.status.map_or("none", |status| status.name());
+        writeln!(out, "source {provider}, status {status}").expect("write");
+    }
+    for call in &report.calls {
+        let id = call.id.as_deref().unwrap_or("-");
+        writeln!(out, "call {} {}: {}", visible(id), call.status.name(), call.status_reason).expect("write");
+    }
+    for artifact in &report.artifacts {
+        let also: Vec<&str> = artifact.also.iter().map(|kind| kind.label).collect();
+        let also = if also.is_empty() { String::new() } else { format!(" also {}", also.join(",")) };
+        writeln!(
+            out,
+            "artifact {} {} {} {}{also}, {} bytes, {}",
+            artifact.id,
+            artifact.origin.name(),
+            visible(&artifact.path),
+            artifact.kind.label,
+            artifact.size,
+            artifact.at.as_deref().map_or_else(|| "given".to_owned(), visible)
+        )
+        .expect("write");
+    }
+    for finding in &report.findings {
+        let artifact = finding.artifact.map_or_else(|| "-".to_owned(), |id| id.to_string());
+        let span = finding.span.map_or_else(|| "-".to_owned(), |span| format!("{}..{}", span.start, span.end));
+        let decoded = if finding.decoded.is_empty() { String::new() } else { format!(" by {}", finding.decoded.join("+")) };
+        writeln!(
+            out,
+            "finding {} {} {} {} {artifact} {span}{decoded}: {}",
+            finding.severity.name(),
+            finding.evidence.name(),
+            finding.rule.category,
+            finding.rule.id,
+            visible(&finding.message)
+        )
+        .expect("write");
+    }
+    for gap in &report.gaps {
+        let artifact = gap.artifact.map_or_else(|| "-".to_owned(), |id| id.to_string());
+        let at = gap.at.as_deref().map_or_else(String::new, |at| format!(" at {}", visible(at)));
+        writeln!(out, "gap {} {artifact}{at}: {}", gap.reason, visible(&gap.detail)).expect("write");
+    }
+    for (reference, artifact) in &report.references {
+        let answer = artifact.map_or_else(|| "not attached".to_owned(), |id| id.to_string());
+        writeln!(out, "reference {} {}: {answer}", reference.kind, visible(&reference.id)).expect("write");
+    }
+    let spent: Vec<String> = Resource::ALL
+        .into_iter()
+        .filter(|resource| report.spent.get(*resource) > 0)
+        .map(|resource| format!("{resource}={}", report.spent.get(resource)))
+        .collect();
+    writeln!(out, "spent {}", spent.join(" ")).expect("write");
+    out
+}

@@ -15,7 +15,7 @@ impl fmt::Display for ArtifactId {
 }
 
 /// Who worded an artifact. Everything is read; by default only tool and model are judged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Trust {
     /// Output of the code that ran.
     Tool,
@@ -177,6 +177,8 @@ pub struct Artifact {
     pub declared: Option<String>,
     /// Where in the envelope it stood: a JSON Pointer, for streams `#event/pointer`.
     pub at: Option<String>,
+    /// Further places at which the very same bytes stand: they are one artifact, and a release replaces all of them.
+    pub also_at: Vec<String>,
     /// Its bytes.
     pub source: Source,
     /// The call it belongs to, by position in [`Bundle::calls`].
@@ -188,7 +190,17 @@ pub struct Artifact {
 impl Artifact {
     /// An artifact worded by the tool, without a name.
     pub fn new(origin: Origin, source: Source) -> Self {
-        Self { origin, trust: Trust::Tool, name: None, declared: None, at: None, source, call: None, reference: None }
+        Self {
+            origin,
+            trust: Trust::Tool,
+            name: None,
+            declared: None,
+            at: None,
+            also_at: Vec::new(),
+            source,
+            call: None,
+            reference: None,
+        }
     }
 
     /// The same artifact under a name.

@@ -251,7 +251,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 }
 
 /// SHA-256 in lower-case hexadecimal.
-pub(crate) fn sha256_hex(bytes: &[u8]) -> String {
+pub fn sha256_hex(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
@@ -379,6 +379,37 @@ impl Reason {
             Reason::Timeout,
         ];
         OTHERS.into_iter().chain(Resource::ALL.into_iter().map(Self::Limit))
+    }
+}
+
+impl Reason {
+    /// Reasons that are not of a limit.
+    const PLAIN: [Self; 10] = [
+        Self::Malformed,
+        Self::Encrypted,
+        Self::EncryptedStdout,
+        Self::Unsupported,
+        Self::UnknownType,
+        Self::NotFetched,
+        Self::NotIncluded,
+        Self::EngineUnavailable,
+        Self::WorkerDied,
+        Self::Timeout,
+    ];
+
+    /// The reason written so.
+    ///
+    /// ```
+    /// use scanner_core::{Reason, Resource};
+    /// assert_eq!(Reason::named("limit:depth"), Some(Reason::Limit(Resource::Depth)));
+    /// assert_eq!(Reason::named("timeout"), Some(Reason::Timeout));
+    /// assert_eq!(Reason::named("limit:patience"), None);
+    /// ```
+    pub fn named(word: &str) -> Option<Self> {
+        match word.strip_prefix("limit:") {
+            Some(resource) => Resource::named(resource).map(Self::Limit),
+            None => Self::PLAIN.into_iter().find(|reason| reason.to_string() == word),
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use crate::{
     bundle::{Artifact, ArtifactId, Origin, Source},
-    finding::{Finding, Findings, Gap, Reason, Rule, Stop},
+    finding::{Finding, Findings, Gap, Reason, Rule, Stop, fingerprint},
     limits::Budget,
     sniff::Type,
     view::TextView,
@@ -23,16 +23,22 @@ pub(crate) struct Format {
     pub(crate) rules: &'static [&'static Rule],
 }
 
-/// Every format. The first that lists a label takes it.
-pub(crate) const ALL: &[&Format] = &[&png::FORMAT, &program::FORMAT, &text::FORMAT];
+/// Every format. The first that lists a label takes it; a text that none lists is [`text`].
+pub(crate) const ALL: &[&Format] = &[&csv::FORMAT, &png::FORMAT, &program::FORMAT, &text::FORMAT];
 
+mod csv;
 mod png;
 mod program;
 mod text;
 
+/// Parts that several formats have.
+mod exif;
+mod strings;
+
 /// The format that looks into a type, if there is one.
 pub(crate) fn of(kind: &Type) -> Option<&'static Format> {
-    ALL.iter().copied().find(|format| format.labels.contains(&kind.label))
+    let listed = ALL.iter().copied().find(|format| format.labels.contains(&kind.label));
+    listed.or_else(|| kind.is_text.then_some(&text::FORMAT))
 }
 
 /// What an inspector is given.
@@ -44,10 +50,15 @@ pub(crate) struct Subject<'a> {
     pub(crate) kind: &'static Type,
 }
 
+/// Bytes of a finding's span that its fingerprint is made from: enough to tell findings apart, little enough to make
+/// one for each of a flood.
+const MARKED_BYTES: usize = 256;
+
 /// What an inspector writes into. It is the artifact's own: nothing written can name another artifact.
 #[derive(Debug)]
 pub(crate) struct Out<'a> {
     artifact: ArtifactId,
+    subject: &'a Subject<'a>,
     findings: &'a mut Findings,
     gaps: &'a mut Vec<Gap>,
     /// Texts to read.
@@ -57,13 +68,24 @@ pub(crate) struct Out<'a> {
 }
 
 impl<'a> Out<'a> {
-    pub(crate) fn new(artifact: ArtifactId, findings: &'a mut Findings, gaps: &'a mut Vec<Gap>) -> Self {
-        Self { artifact, findings, gaps, texts: Vec::new(), children: Vec::new() }
+    pub(crate) fn new(
+        artifact: ArtifactId,
+        subject: &'a Subject<'a>,
+        findings: &'a mut Findings,
+        gaps: &'a mut Vec<Gap>,
+    ) -> Self {
+        Self { artifact, subject, findings, gaps, texts: Vec::new(), children: Vec::new() }
     }
 
-    /// Something seen. Its fingerprint is made later, from the bytes under its span.
+    /// Something seen. Its fingerprint is made from the bytes under its span, or from its words where it has none.
     pub(crate) fn find(&mut self, mut finding: Finding) {
         finding.artifact = Some(self.artifact);
+        let under = finding.span.and_then(|span| {
+            let (start, end) = (usize::try_from(span.start).ok()?, usize::try_from(span.end).ok()?);
+            self.subject.bytes.get(start..end.min(start.saturating_add(MARKED_BYTES)))
+        });
+        let marked = under.filter(|bytes| !bytes.is_empty()).unwrap_or(finding.message.as_bytes());
+        finding.fingerprint = fingerprint(&finding.rule.id, self.subject.kind.label, marked);
         self.findings.add(finding);
     }
 
@@ -88,5 +110,92 @@ impl<'a> Out<'a> {
         let mut child = Artifact::new(Origin::Member, source);
         child.name = name;
         self.children.push(child);
+    }
+}
+
+/// One inspector looked at on its own.
+#[cfg(test)]
+pub(crate) mod testing {
+    use super::*;
+    use crate::{
+        limits::{Limits, Resource},
+        sniff::Risk,
+    };
+
+    /// What an inspector wrote about some bytes.
+    #[derive(Debug)]
+    pub(crate) struct Seen {
+        pub(crate) findings: Vec<Finding>,
+        pub(crate) gaps: Vec<Gap>,
+        pub(crate) texts: Vec<TextView>,
+        pub(crate) children: Vec<Artifact>,
+        budget: Budget,
+    }
+
+    /// The format over the bytes as that label, with default limits.
+    pub(crate) fn look(format: &'static Format, label: &'static str, bytes: &[u8]) -> Seen {
+        Seen::limited(format, label, bytes, Limits::default())
+    }
+
+    impl Seen {
+        /// With one limit changed.
+        pub(crate) fn with(
+            format: &'static Format,
+            label: &'static str,
+            bytes: &[u8],
+            resource: Resource,
+            limit: u64,
+        ) -> Self {
+            Self::limited(format, label, bytes, Limits::default().with(resource, limit))
+        }
+
+        pub(crate) fn limited(format: &'static Format, label: &'static str, bytes: &[u8], limits: Limits) -> Self {
+            let kind: &'static Type = Box::leak(Box::new(Type {
+                label,
+                mime: "",
+                aliases: &[],
+                extensions: &[],
+                risk: Risk::Unknown,
+                is_text: !matches!(label, "png" | "elf" | "swf" | "ar"),
+            }));
+            let bytes = Bytes::copy_from_slice(bytes);
+            let mut budget = Budget::new(limits);
+            let mut findings = Findings::keeping(1000);
+            let mut gaps = Vec::new();
+            let subject = Subject { bytes: &bytes, kind };
+            let mut out = Out::new(ArtifactId(0), &subject, &mut findings, &mut gaps);
+            let stop = (format.inspect)(&subject, &mut out, &mut budget).err();
+            let Out { texts, children, .. } = out;
+            gaps.extend(stop.map(Stop::into_gap));
+            Self { findings: findings.finish().0, gaps, texts, children, budget }
+        }
+
+        /// Findings, worst first, then gaps, one line each: `medium malformed.crc 29..33`, `gap malformed offset 8`.
+        pub(crate) fn facts(&self) -> Vec<String> {
+            let findings = self.findings.iter().map(|finding| {
+                let span = finding.span.map_or_else(String::new, |span| format!(" {}..{}", span.start, span.end));
+                format!("{} {}{span}", finding.severity.name(), finding.rule.category)
+            });
+            let gaps = self.gaps.iter().map(|gap| {
+                let at = gap.at.as_ref().map_or_else(String::new, |at| format!(" {at}"));
+                format!("gap {}{at}", gap.reason)
+            });
+            findings.chain(gaps).collect()
+        }
+
+        /// The texts to read, lossily.
+        pub(crate) fn texts(&self) -> Vec<String> {
+            self.texts.iter().map(|view| String::from_utf8_lossy(&view.text).into_owned()).collect()
+        }
+
+        /// Where a range of a text stands in the artifact.
+        pub(crate) fn span(&self, text: usize, start: u64, end: u64) -> (u64, u64) {
+            let span = self.texts[text].map.as_ref().expect("it is in the bytes").span(start, end);
+            (span.start, span.end)
+        }
+
+        pub(crate) fn spent(&self, resource: Resource) -> u64 {
+            self.budget.spent().get(resource)
+        }
     }
 }

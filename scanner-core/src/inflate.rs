@@ -1,1 +1,462 @@
-//! inflate
+//! The one place that decompresses. Output is paid for as it grows and never sized by a declared number.
+//!
+//! A stream that breaks, or that the budget stops, is not an error: what came out until then is returned with the
+//! reason, so that nothing seen is lost.
+
+use std::fmt;
+
+use bytes::Bytes;
+use flate2::{Crc, Decompress, FlushDecompress, Status};
+
+use crate::{
+    bundle::{Codec, Source},
+    finding::Stop,
+    limits::{Budget, Exhausted, Resource},
+    reader::{Reader, Short, count},
+};
+
+/// deflate cannot produce more than that for one byte of input (RFC 1951: 258 bytes for two bits, and headers).
+pub(crate) const MOST_PER_BYTE: u64 = 1032;
+
+/// Bytes between two looks at the budget, in and out. The engine's own window, so that no output waits inside it.
+const BLOCK: usize = 32 * 1024;
+/// Output below which [`Resource::Ratio`] is not asked: a page of blanks is no bomb.
+const RATIO_FROM_BYTES: u64 = 1024 * 1024;
+/// Output bytes of one step of ten nanoseconds, at about 400 MB/s.
+const OUTPUT_PER_STEP: u64 = 4;
+/// Steps of one packed byte that yields something.
+const STEPS_PER_INPUT: u64 = 2;
+/// More steps of one packed byte that yields nothing: a block that builds two tables and ends takes 2.2 µs for twelve
+/// bytes. No honest stream is longer packed than not, but for a few bytes.
+const STEPS_PER_VAIN_INPUT: u64 = 18;
+/// Steps of one stream beside its bytes: 75 KiB of state to clear.
+const STEPS_PER_STREAM: u64 = 250;
+
+/// What came out of packed bytes, and how that ended.
+#[derive(Debug)]
+pub(crate) struct Unpacked {
+    /// The output, up to where it ended or broke.
+    pub(crate) bytes: Bytes,
+    /// How many packed bytes belong to it. What is behind them is not part of the stream.
+    pub(crate) used: u64,
+    /// Why it ended before its end; offsets count in the packed bytes.
+    pub(crate) stop: Option<Stop>,
+}
+
+/// Unpacks a handle. Zero copy when nothing is packed.
+pub(crate) fn unpack(source: &Source, budget: &mut Budget) -> Unpacked {
+    let packed = &source.packed;
+    match source.codec {
+        Codec::Stored => {
+            let stop = budget.reach(Resource::ArtifactBytes, count(packed.len())).err().map(Stop::from);
+            let bytes = if stop.is_none() { packed.clone() } else { Bytes::new() };
+            Unpacked { bytes, used: count(packed.len()), stop }
+        }
+        Codec::Zlib => gather(packed, None, budget, |gathered, budget| gathered.stream(Inflate::zlib(), budget)),
+        Codec::Deflate => gather(packed, None, budget, |gathered, budget| gathered.stream(Inflate::deflate(), budget)),
+        Codec::Gzip => gather(packed, None, budget, gzip),
+    }
+}
+
+/// Unpacks a small zlib stream inside a format (a compressed text, a colour profile): at most `most.1` bytes, which
+/// is what is left of `most.0`.
+pub(crate) fn zlib(packed: &[u8], most: (Resource, u64), budget: &mut Budget) -> Unpacked {
+    gather(packed, Some(most), budget, |gathered, budget| gathered.stream(Inflate::zlib(), budget))
+}
+
+fn gather(
+    packed: &[u8],
+    most: Option<(Resource, u64)>,
+    budget: &mut Budget,
+    work: impl FnOnce(&mut Gather<'_>, &mut Budget) -> Result<(), Stop>,
+) -> Unpacked {
+    let mut gathered = Gather { packed: Reader::new(packed), out: Output { most, ..Output::of(count(packed.len())) } };
+    let stop = work(&mut gathered, budget).err();
+    Unpacked { used: gathered.offset(), bytes: gathered.out.bytes.into(), stop }
+}
+
+/// Output being collected from one piece of packed bytes.
+#[derive(Debug)]
+struct Gather<'a> {
+    packed: Reader<'a>,
+    out: Output,
+}
+
+impl Gather<'_> {
+    /// One stream, from where the cursor stands to its end.
+    fn stream(&mut self, mut engine: Inflate, budget: &mut Budget) -> Result<(), Stop> {
+        budget.spend(Resource::Steps, STEPS_PER_STREAM)?;
+        loop {
+            match engine.block(&mut self.packed, budget)? {
+                Block::Output(block) => self.out.keep(block, budget)?,
+                Block::End => return Ok(()),
+                Block::Short => return Err(Stop::malformed("the packed data end too early", self.offset())),
+                Block::Corrupt => return Err(Stop::malformed("the packed data are damaged", self.offset())),
+            }
+        }
+    }
+
+    fn offset(&self) -> u64 {
+        count(self.packed.position())
+    }
+}
+
+/// Output that is kept: it grows with what is paid.
+#[derive(Debug)]
+pub(crate) struct Output {
+    bytes: Vec<u8>,
+    /// Bytes it comes from.
+    packed: u64,
+    /// A limit of the caller's own, and how much is left of it.
+    most: Option<(Resource, u64)>,
+}
+
+impl Output {
+    /// Nothing yet, from that many packed bytes.
+    pub(crate) fn of(packed: u64) -> Self {
+        Self { bytes: Vec::new(), packed: packed.max(1), most: None }
+    }
+
+    /// What was kept.
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+
+    /// Keeps a block once it is paid for; of a block that cannot be paid in full, what can.
+    pub(crate) fn keep(&mut self, block: &[u8], budget: &mut Budget) -> Result<(), Stop> {
+        let have = count(self.bytes.len());
+        let mut fits = have.saturating_add(count(block.len()));
+        let mut refused = None;
+        for (resource, most) in self.most.into_iter().chain([
+            (Resource::UnpackedBytes, have.saturating_add(budget.left(Resource::UnpackedBytes))),
+            (Resource::ArtifactBytes, budget.limits().get(Resource::ArtifactBytes)),
+            (Resource::Ratio, self.packed.saturating_mul(budget.limits().get(Resource::Ratio)).max(RATIO_FROM_BYTES)),
+        ]) {
+            if fits > most {
+                (fits, refused) = (most, Some(Exhausted(resource)));
+            }
+        }
+        let kept = usize::try_from(fits.saturating_sub(have)).unwrap_or(usize::MAX);
+        budget.spend(Resource::UnpackedBytes, count(kept))?;
+        budget.reach(Resource::ArtifactBytes, fits)?;
+        if fits > RATIO_FROM_BYTES {
+            budget.reach(Resource::Ratio, fits.div_ceil(self.packed))?;
+        }
+        self.bytes.extend_from_slice(block.get(..kept).unwrap_or(block));
+        refused.map_or(Ok(()), |exhausted| Err(exhausted.into()))
+    }
+}
+
+/// RFC 1952: members one after the other. What follows the last one is left for the caller, who sees `used`.
+fn gzip(gathered: &mut Gather<'_>, budget: &mut Budget) -> Result<(), Stop> {
+    const MAGIC: &[u8] = &[0x1f, 0x8b];
+    loop {
+        budget.spend(Resource::Objects, 1)?;
+        gzip_header(&mut gathered.packed)?;
+        let before = gathered.out.bytes.len();
+        gathered.stream(Inflate::deflate(), budget)?;
+        let at = gathered.offset();
+        let mut crc = Crc::new();
+        crc.update(gathered.out.bytes.get(before..).unwrap_or_default());
+        if gathered.packed.u32_le()? != crc.sum() {
+            return Err(Stop::malformed("the gzip checksum does not match", at));
+        }
+        if gathered.packed.u32_le()? != crc.amount() {
+            return Err(Stop::malformed("the gzip length does not match", at.saturating_add(4)));
+        }
+        if !gathered.packed.rest().starts_with(MAGIC) {
+            return Ok(());
+        }
+    }
+}
+
+/// RFC 1952 §2.3: fixed part, then the optional fields that the flags announce.
+fn gzip_header(packed: &mut Reader<'_>) -> Result<(), Stop> {
+    const HEADER_CRC: u8 = 2;
+    const EXTRA: u8 = 4;
+    const NAME: u8 = 8;
+    const COMMENT: u8 = 16;
+    const RESERVED: u8 = 0xe0;
+    let at = count(packed.position());
+    let [id1, id2, method, flags, ..] = packed.array::<10>()?;
+    if [id1, id2, method] != [0x1f, 0x8b, 8] || flags & RESERVED != 0 {
+        return Err(Stop::malformed("this is no gzip header", at));
+    }
+    if flags & EXTRA != 0 {
+        let length = packed.u16_le()?;
+        packed.take(length.into())?;
+    }
+    for field in [NAME, COMMENT] {
+        if flags & field != 0 && packed.until(0).is_none() {
+            return Err(Short { at: count(packed.position()), wanted: 1 }.into());
+        }
+    }
+    if flags & HEADER_CRC != 0 {
+        packed.u16_le()?;
+    }
+    Ok(())
+}
+
+/// A stream unpacked block by block, for those who look at the output and let it go. Pays [`Resource::Steps`] only:
+/// nothing is kept.
+pub(crate) struct Inflate {
+    engine: Decompress,
+    block: Vec<u8>,
+    over: Option<Over>,
+}
+
+/// How a stream ended.
+#[derive(Clone, Copy, Debug)]
+enum Over {
+    Complete,
+    Corrupt,
+}
+
+/// The next piece of a stream.
+#[derive(Debug)]
+pub(crate) enum Block<'a> {
+    /// Some output, never empty.
+    Output(&'a [u8]),
+    /// The stream is complete; the cursor stands behind it.
+    End,
+    /// The input given so far is used up.
+    Short,
+    /// The stream cannot be followed; what came out before was true. A wrong checksum of the stream ends here too.
+    Corrupt,
+}
+
+impl Inflate {
+    /// RFC 1950.
+    pub(crate) fn zlib() -> Self {
+        Self { engine: Decompress::new(true), block: vec![0; BLOCK], over: None }
+    }
+
+    /// RFC 1951.
+    pub(crate) fn deflate() -> Self {
+        Self { engine: Decompress::new(false), block: vec![0; BLOCK], over: None }
+    }
+
+    /// Output so far, bytes.
+    pub(crate) fn total_out(&self) -> u64 {
+        self.engine.total_out()
+    }
+
+    /// The next block of output. After `Short` it goes on with another `packed`.
+    ///
+    /// # Errors
+    /// [`Exhausted`] when the steps are used up.
+    pub(crate) fn block(&mut self, packed: &mut Reader<'_>, budget: &mut Budget) -> Result<Block<'_>, Exhausted> {
+        loop {
+            match self.over {
+                Some(Over::Complete) => return Ok(Block::End),
+                Some(Over::Corrupt) => return Ok(Block::Corrupt),
+                None => {}
+            }
+            let rest = packed.rest();
+            let input = rest.get(..BLOCK).unwrap_or(rest);
+            let (before_in, before_out) = (self.engine.total_in(), self.engine.total_out());
+            let status = self.engine.decompress(input, &mut self.block, FlushDecompress::None);
+            let used = self.engine.total_in().saturating_sub(before_in);
+            let out = self.engine.total_out().saturating_sub(before_out);
+            // At most one block of work is done before it is paid.
+            let vain = used.saturating_sub(out).saturating_mul(STEPS_PER_VAIN_INPUT);
+            let steps = used.saturating_mul(STEPS_PER_INPUT).saturating_add(out.div_ceil(OUTPUT_PER_STEP));
+            budget.spend(Resource::Steps, steps.saturating_add(vain))?;
+            self.over = match status {
+                Err(_) => Some(Over::Corrupt),
+                Ok(Status::StreamEnd) => Some(Over::Complete),
+                Ok(_) if used == 0 && out == 0 && !input.is_empty() => Some(Over::Corrupt),
+                Ok(_) => None,
+            };
+            // The engine never counts more than it was given.
+            if packed.take(used).is_err() {
+                self.over = Some(Over::Corrupt);
+            }
+            if let Ok(produced @ 1..) = usize::try_from(out) {
+                return Ok(Block::Output(self.block.get(..produced).unwrap_or_default()));
+            }
+            if self.over.is_none() && input.is_empty() {
+                return Ok(Block::Short);
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Inflate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Inflate").field("total_out", &self.total_out()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use flate2::{Compression, write};
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::limits::Limits;
+
+    fn packed(codec: Codec, plain: &[u8]) -> Source {
+        let level = Compression::best();
+        let packed = match codec {
+            Codec::Stored => plain.to_vec(),
+            Codec::Zlib => {
+                let mut encoder = write::ZlibEncoder::new(Vec::new(), level);
+                encoder.write_all(plain).unwrap();
+                encoder.finish().unwrap()
+            }
+            Codec::Deflate => {
+                let mut encoder = write::DeflateEncoder::new(Vec::new(), level);
+                encoder.write_all(plain).unwrap();
+                encoder.finish().unwrap()
+            }
+            Codec::Gzip => {
+                let mut encoder = write::GzEncoder::new(Vec::new(), level);
+                encoder.write_all(plain).unwrap();
+                encoder.finish().unwrap()
+            }
+        };
+        Source { packed: packed.into(), codec }
+    }
+
+    const PACKED: [Codec; 3] = [Codec::Zlib, Codec::Deflate, Codec::Gzip];
+
+    fn budget(resource: Resource, limit: u64) -> Budget {
+        Budget::new(Limits::default().with(resource, limit))
+    }
+
+    fn stopped_by(unpacked: &Unpacked) -> Option<Resource> {
+        match unpacked.stop {
+            Some(Stop::Limit(Exhausted(resource))) => Some(resource),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn each_limit_holds_at_it_and_not_one_past() {
+        let plain: Vec<u8> = (0..3_000_000_u32).map(|n| (n % 251) as u8 ^ (n / 4096) as u8).collect();
+        for codec in PACKED {
+            let source = packed(codec, &plain);
+            let ratio = (plain.len() as u64).div_ceil(source.packed.len() as u64);
+            let mut spent = Budget::new(Limits::default());
+            assert_eq!(unpack(&source, &mut spent).stop, None);
+            assert_eq!(spent.spent().get(Resource::UnpackedBytes), 3_000_000);
+            assert_eq!(spent.spent().get(Resource::ArtifactBytes), 3_000_000);
+            assert_eq!(spent.spent().get(Resource::Ratio), ratio);
+            for resource in [Resource::UnpackedBytes, Resource::ArtifactBytes, Resource::Ratio, Resource::Steps] {
+                let needed = spent.spent().get(resource);
+                let at = unpack(&source, &mut budget(resource, needed));
+                assert_eq!((at.stop, at.bytes.len()), (None, plain.len()), "{codec:?} {resource}");
+                let mut tight = budget(resource, needed - 1);
+                let past = unpack(&source, &mut tight);
+                assert_eq!(stopped_by(&past), Some(resource), "{codec:?}");
+                assert!(tight.spent().get(resource) < needed);
+                assert!(plain.starts_with(&past.bytes), "what came out until then stays");
+            }
+            let one_less = unpack(&source, &mut budget(Resource::UnpackedBytes, 2_999_999));
+            assert_eq!(one_less.bytes.len(), 2_999_999, "every paid byte is kept");
+        }
+    }
+
+    #[test]
+    fn stored_is_not_copied_and_obeys_the_door() {
+        let source = packed(Codec::Stored, b"twelve bytes");
+        let unpacked = unpack(&source, &mut budget(Resource::ArtifactBytes, 12));
+        assert_eq!(unpacked.bytes.as_ptr(), source.packed.as_ptr());
+        assert_eq!(
+            stopped_by(&unpack(&source, &mut budget(Resource::ArtifactBytes, 11))),
+            Some(Resource::ArtifactBytes)
+        );
+    }
+
+    #[test]
+    fn a_bomb_of_zeros_stops_early() {
+        let source = packed(Codec::Zlib, &vec![0; 10_000_000]);
+        let unpacked = unpack(&source, &mut Budget::new(Limits::default()));
+        assert_eq!(stopped_by(&unpacked), Some(Resource::Ratio));
+        assert_eq!(unpacked.bytes.len(), source.packed.len() * 200);
+        let unpacked = zlib(&source.packed, (Resource::TextBytes, 1000), &mut Budget::new(Limits::default()));
+        assert_eq!((stopped_by(&unpacked), unpacked.bytes.len()), (Some(Resource::TextBytes), 1000));
+    }
+
+    #[test]
+    fn a_small_member_may_be_as_dense_as_deflate_gets() {
+        let source = packed(Codec::Zlib, &vec![0; 1024 * 1024]);
+        assert!(source.packed.len() < 1200);
+        assert_eq!(unpack(&source, &mut Budget::new(Limits::default())).stop, None);
+        let source = packed(Codec::Zlib, &vec![0; 1024 * 1024 + 1]);
+        assert_eq!(stopped_by(&unpack(&source, &mut Budget::new(Limits::default()))), Some(Resource::Ratio));
+    }
+
+    #[test]
+    fn a_cut_at_every_byte_keeps_what_came_out() {
+        let plain: Vec<u8> = (0..2000_u32).map(|n| (n * n % 253) as u8).collect();
+        for codec in PACKED {
+            let whole = packed(codec, &plain).packed;
+            for length in 0..whole.len() {
+                let source = Source { packed: whole.slice(..length), codec };
+                let unpacked = unpack(&source, &mut Budget::new(Limits::default()));
+                assert!(matches!(unpacked.stop, Some(Stop::Malformed { .. })), "{codec:?} cut at {length}");
+                assert!(plain.starts_with(&unpacked.bytes));
+            }
+        }
+    }
+
+    #[test]
+    fn members_follow_each_other_and_garbage_does_not_belong() {
+        let mut two = packed(Codec::Gzip, b"first ").packed.to_vec();
+        two.extend_from_slice(&packed(Codec::Gzip, b"second").packed);
+        let length = two.len() as u64;
+        two.extend_from_slice(b"<?php");
+        let unpacked = unpack(&Source { packed: two.into(), codec: Codec::Gzip }, &mut Budget::new(Limits::default()));
+        assert_eq!((&unpacked.bytes[..], unpacked.used, unpacked.stop), (&b"first second"[..], length, None));
+    }
+
+    #[test]
+    fn every_gzip_field_is_skipped() {
+        let plain = packed(Codec::Gzip, b"text").packed;
+        let mut dressed = plain[..10].to_vec();
+        dressed[3] = 2 | 4 | 8 | 16;
+        dressed.extend_from_slice(b"\x03\0abcname\0comment\0\x12\x34");
+        let header = dressed.len();
+        dressed.extend_from_slice(&plain[10..]);
+        let whole = Source { packed: dressed.clone().into(), codec: Codec::Gzip };
+        assert_eq!(&unpack(&whole, &mut Budget::new(Limits::default())).bytes[..], b"text");
+        for length in 0..header {
+            let cut = Source { packed: dressed[..length].to_vec().into(), codec: Codec::Gzip };
+            assert!(unpack(&cut, &mut Budget::new(Limits::default())).stop.is_some());
+        }
+        for wrong in [header + 6, dressed.len() - 1, dressed.len() - 5] {
+            let mut bytes = dressed.clone();
+            bytes[wrong] ^= 1;
+            let damaged = Source { packed: bytes.into(), codec: Codec::Gzip };
+            assert!(unpack(&damaged, &mut Budget::new(Limits::default())).stop.is_some(), "byte {wrong}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn comes_back_as_it_went_in(plain in proptest::collection::vec(any::<u8>(), 0..3_000), repeat in 1_usize..20) {
+            let plain = plain.repeat(repeat);
+            for codec in PACKED {
+                let source = packed(codec, &plain);
+                let unpacked = unpack(&source, &mut Budget::new(Limits::default()));
+                prop_assert_eq!(unpacked.stop, None);
+                prop_assert_eq!(unpacked.used, source.packed.len() as u64);
+                prop_assert_eq!(&unpacked.bytes[..], &plain[..]);
+            }
+        }
+
+        #[test]
+        fn noise_never_panics(noise in proptest::collection::vec(any::<u8>(), 0..500)) {
+            for codec in PACKED {
+                let unpacked = unpack(&Source { packed: noise.clone().into(), codec }, &mut Budget::new(Limits::default()));
+                prop_assert!(unpacked.used <= noise.len() as u64);
+            }
+        }
+    }
+}

@@ -1,1 +1,211 @@
-//! provider
+//! Providers: one adapter, one file, one line in [`ALL`]. An adapter claims the fields it understands and makes the
+//! bundle; whatever nobody claims is read as text.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+
+use crate::{
+    bundle::{Bundle, Status},
+    envelope::{Attachment, Envelope, draft::Draft},
+    finding::{Finding, Gap},
+    json::Kind,
+    limits::{Budget, Resource},
+};
+
+mod anthropic;
+mod bundle;
+mod runner;
+#[cfg(test)]
+mod tests;
+
+/// One system whose payloads are understood.
+#[derive(Debug)]
+pub(crate) struct Provider {
+    /// Its name: what `--as` takes and `source.provider` says.
+    pub(crate) name: &'static str,
+    /// What its payloads look like, for the message that says an input is none: `expected …`.
+    pub(crate) expected: &'static str,
+    /// How sure the shape makes it.
+    pub(crate) recognise: fn(&Envelope) -> Sure,
+    /// Reads what it understands.
+    pub(crate) adapt: fn(&Envelope, &mut Draft<'_>),
+    /// For docs/providers.md: what is read.
+    pub(crate) reads: &'static str,
+    /// For docs/providers.md: how the status of a call is derived.
+    pub(crate) status: &'static str,
+}
+
+/// How sure an adapter is that an envelope is its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Sure {
+    /// It is another's, or nobody's.
+    No,
+    /// Others send the same shape.
+    Maybe,
+    /// Nobody else sends that.
+    Yes,
+}
+
+/// Every provider. Where several may have sent an envelope, the first makes the calls.
+pub(crate) const ALL: &[&Provider] = &[&bundle::PROVIDER, &anthropic::PROVIDER, &runner::PROVIDER];
+
+/// What was made of an envelope.
+#[derive(Debug)]
+pub(crate) struct Taken {
+    /// The neutral form.
+    pub(crate) bundle: Bundle,
+    /// Whose it is; `None` when several may have sent it.
+    pub(crate) provider: Option<&'static str>,
+    /// Who may have sent it.
+    pub(crate) candidates: Vec<&'static str>,
+    /// What kind of payload it is.
+    pub(crate) surface: Option<&'static str>,
+    /// Found in the envelope itself. `place.pointer` says where.
+    pub(crate) findings: Vec<Finding>,
+    /// Not seen of the envelope itself.
+    pub(crate) gaps: Vec<Gap>,
+    /// Strings that must not appear anywhere, given by a bundle.
+    pub(crate) watch: Vec<Bytes>,
+    /// Bound into the receipt, given by a bundle.
+    pub(crate) context: BTreeMap<String, String>,
+}
+
+/// What an input turned out to be.
+#[derive(Debug)]
+pub(crate) enum Adapted {
+    /// An envelope.
+    Envelope(Box<Taken>),
+    /// Nothing any adapter knows: a file.
+    NotAnEnvelope,
+    /// Not what the caller said it is.
+    Wrong {
+        /// What was expected and what is there, for the caller.
+        message: String,
+    },
+}
+
+/// The provider of that name.
+pub(crate) fn named(name: &str) -> Option<&'static Provider> {
+    ALL.iter().copied().find(|provider| provider.name == name)
+}
+
+/// Reads an input as an envelope: of the named provider, or of whoever its shape says.
+pub(crate) fn adapt(input: &Bytes, hint: Option<&str>, attachments: &[Attachment], budget: &mut Budget) -> Adapted {
+    // What only served to find out that it is a file is given back; the work done is not.
+    let mut trial = budget.clone();
+    let envelope = Envelope::take(input, &mut trial);
+    let candidates = match (hint, &envelope) {
+        (None, Some(envelope)) => recognise(envelope),
+        (None, None) => Vec::new(),
+        (Some(name), _) => match (named(name), &envelope) {
+            (Some(provider), Some(envelope)) if (provider.recognise)(envelope) > Sure::No => vec![provider],
+            (Some(provider), _) => {
+                let message = format!(
+                    "not {} {name} envelope: expected {}, found {}. Try --as auto.",
+                    article(name),
+                    provider.expected,
+                    found(input, envelope.as_ref())
+                );
+                return Adapted::Wrong { message };
+            }
+            (None, _) => return Adapted::Wrong { message: format!("no provider is called {name:?}. Try --as auto.") },
+        },
+    };
+    let (Some(envelope), Some((first, others))) = (envelope, candidates.split_first()) else {
+        let steps = trial.spent().get(Resource::Steps).saturating_sub(budget.spent().get(Resource::Steps));
+        // Cannot fail: the trial was held to the same limit.
+        let _ = budget.spend(Resource::Steps, steps);
+        return Adapted::NotAnEnvelope;
+    };
+    *budget = trial;
+    let mut draft = Draft::new(attachments, budget);
+    (first.adapt)(&envelope, &mut draft);
+    draft.settle();
+    let mut readings = Vec::new();
+    for other in others {
+        let mut second = Draft::new(attachments, draft.budget);
+        (other.adapt)(&envelope, &mut second);
+        second.settle();
+        readings.push((second.bundle, second.findings, second.gaps));
+    }
+    for (bundle, findings, gaps) in readings {
+        merge(&mut draft, bundle, findings, gaps);
+    }
+    envelope.sweep(&mut draft);
+    if envelope.cut {
+        draft.overall(Status::Truncated);
+    }
+    Adapted::Envelope(Box::new(Taken {
+        bundle: draft.bundle,
+        provider: others.is_empty().then_some(first.name),
+        candidates: candidates.iter().map(|provider| provider.name).collect(),
+        surface: draft.surface,
+        findings: draft.findings,
+        gaps: draft.gaps,
+        watch: draft.watch,
+        context: draft.context,
+    }))
+}
+
+/// Whoever is sure; else whoever may have sent it.
+fn recognise(envelope: &Envelope) -> Vec<&'static Provider> {
+    let answers: Vec<_> = ALL.iter().map(|provider| (*provider, (provider.recognise)(envelope))).collect();
+    let best = answers.iter().map(|(_, sure)| *sure).max().unwrap_or(Sure::No);
+    answers.into_iter().filter(|(_, sure)| *sure == best && best > Sure::No).map(|(provider, _)| provider).collect()
+}
+
+/// Adds what another candidate made of the same envelope: the worse status of each call, and what the first did not
+/// see.
+fn merge(draft: &mut Draft<'_>, bundle: Bundle, findings: Vec<Finding>, gaps: Vec<Gap>) {
+    let first_calls = draft.bundle.calls.len();
+    for (index, call) in bundle.calls.into_iter().enumerate() {
+        if index < first_calls {
+            draft.state(index, call.status, call.status_reason);
+        } else {
+            let made = draft.call(call.id.clone(), call.tool.as_deref());
+            draft.state(made, call.status, call.status_reason);
+        }
+    }
+    let calls = draft.bundle.calls.len();
+    for mut artifact in bundle.artifacts {
+        artifact.call = artifact.call.filter(|call| *call < calls);
+        artifact.reference = None;
+        draft.add(artifact);
+    }
+    for reference in bundle.references {
+        let call = reference.call.filter(|call| *call < calls);
+        draft.refer(reference.kind, reference.id, reference.name, reference.request, String::new(), call);
+    }
+    for finding in findings {
+        if !draft.findings.iter().any(|known| known.rule.id == finding.rule.id && known.place == finding.place) {
+            draft.findings.push(finding);
+        }
+    }
+    for gap in gaps {
+        if !draft.gaps.contains(&gap) {
+            draft.gaps.push(gap);
+        }
+    }
+    if let Some(status) = bundle.status {
+        draft.overall(status);
+    }
+}
+
+fn article(name: &str) -> &'static str {
+    // x is read "ex".
+    if name.starts_with(['a', 'e', 'i', 'o', 'x', 'm']) && !name.starts_with("mo") { "an" } else { "a" }
+}
+
+/// What stands there instead, in words.
+fn found(input: &Bytes, envelope: Option<&Envelope>) -> String {
+    let start = input.iter().position(|byte| !byte.is_ascii_whitespace());
+    let Some(start) = start else { return "nothing: the input is empty".to_owned() };
+    let line = memchr::memchr_iter(b'\n', input.get(..start).unwrap_or_default()).count().saturating_add(1);
+    let what = match envelope.and_then(Envelope::first) {
+        Some((sheet, root)) if sheet.kind(root) == Kind::Object => "an object without them",
+        Some((sheet, root)) => sheet.kind(root).with_article(),
+        None => "no JSON",
+    };
+    format!("{what} at line {line}")
+}

@@ -79,7 +79,7 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// [`Short`] when fewer are left; the cursor stays.
     pub fn take(&mut self, count: u64) -> Result<&'a [u8], Short> {
-        let short = Short { at: self.at as u64, wanted: count };
+        let short = Short { at: self::count(self.at), wanted: count };
         let count = usize::try_from(count).map_err(|_| short)?;
         let end = self.at.checked_add(count).ok_or(short)?;
         let taken = self.bytes.get(self.at..end).ok_or(short)?;
@@ -92,8 +92,8 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// [`Short`] when fewer are left.
     pub fn array<const N: usize>(&mut self) -> Result<[u8; N], Short> {
-        let short = Short { at: self.at as u64, wanted: N as u64 };
-        let taken = self.take(N as u64)?;
+        let short = Short { at: count(self.at), wanted: count(N) };
+        let taken = self.take(count(N))?;
         taken.try_into().map_err(|_| short)
     }
 
@@ -161,6 +161,11 @@ impl<'a> Reader<'a> {
         self.at = self.at.checked_add(length)?.checked_add(1)?;
         rest.get(..length)
     }
+}
+
+/// A count of bytes in memory as budgets and spans count: the one widening conversion.
+pub(crate) fn count(bytes: usize) -> u64 {
+    u64::try_from(bytes).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

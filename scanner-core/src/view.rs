@@ -2,7 +2,10 @@
 
 use bytes::Bytes;
 
-use crate::finding::{Place, Span};
+use crate::{
+    finding::{Place, Span},
+    reader::count,
+};
 
 /// From bytes of a text back to bytes of the artifact.
 #[derive(Clone, Debug)]
@@ -14,6 +17,52 @@ pub enum OffsetMap {
     /// Runs: from text offset `.0` on, text byte `t` comes from artifact byte `.1 + (t - .0)`, up to the next run.
     /// Sorted; the last entry is the end of both.
     Runs(Vec<(u64, u64)>),
+    /// The text was decoded from units of one width: UTF-16 or UTF-32. Exact like [`Runs`](Self::Runs), which would
+    /// need an entry for each character.
+    Units(Units),
+}
+
+/// Where the characters of a text decoded from UTF-16 or UTF-32 stood.
+#[derive(Clone, Debug)]
+pub struct Units {
+    /// The decoded text: UTF-8.
+    text: Bytes,
+    /// Bytes of one unit.
+    width: u64,
+    /// Offsets of a character in the text and in the artifact, sorted: first the start of both, last the end of both.
+    marks: Vec<(u64, u64)>,
+}
+
+impl Units {
+    /// A character is looked for from the nearest mark before it: one mark each `MARK_EVERY` bytes of text keeps that
+    /// short.
+    pub(crate) const MARK_EVERY: usize = 4096;
+
+    /// For `text`, decoded from units of `width` bytes, with `marks` every now and then.
+    pub(crate) fn new(text: Bytes, width: u64, marks: Vec<(u64, u64)>) -> Self {
+        Self { text, width, marks }
+    }
+
+    /// Where the character that holds byte `offset` of the text begins in the artifact.
+    fn origin(&self, offset: u64) -> u64 {
+        let next = self.marks.partition_point(|(text, _)| *text <= offset);
+        let (end, limit) = self.marks.get(next).or(self.marks.last()).copied().unwrap_or_default();
+        let (mut at, mut artifact) =
+            next.checked_sub(1).and_then(|mark| self.marks.get(mark)).copied().unwrap_or((0, 0));
+        let index = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
+        let text = self.text.get(index(at)..index(end)).and_then(|text| std::str::from_utf8(text).ok()).unwrap_or("");
+        for character in text.chars() {
+            let next = at.saturating_add(count(character.len_utf8()));
+            if next > offset {
+                break;
+            }
+            at = next;
+            let units = if self.width == 2 { count(character.len_utf16()) } else { 1 };
+            artifact = artifact.saturating_add(units.saturating_mul(self.width));
+        }
+        // The last unit may be cut.
+        artifact.min(limit)
+    }
 }
 
 impl OffsetMap {
@@ -38,6 +87,7 @@ impl OffsetMap {
                 };
                 Span { start: start_at, end: end_at.max(start_at) }
             }
+            Self::Units(units) => Span { start: units.origin(start), end: units.origin(end) },
         }
     }
 }
@@ -67,6 +117,11 @@ impl TextView {
         Self { text, map: Some(map), place: Place::default(), decoded }
     }
 
+    /// A text that belongs to the artifact and is not in its bytes, such as its name.
+    pub fn beside(text: Bytes, what: &'static str) -> Self {
+        Self { text, map: None, place: Place::default().name("part", what), decoded: Vec::new() }
+    }
+
     /// The same text at a place.
     #[must_use]
     pub fn place(mut self, place: Place) -> Self {
@@ -87,5 +142,18 @@ mod tests {
         assert_eq!(map.span(1, 2), Span { start: 11, end: 13 });
         assert_eq!(map.span(2, 3), Span { start: 13, end: 14 });
         assert_eq!(map.span(0, 1), Span { start: 10, end: 11 });
+    }
+
+    #[test]
+    fn units_map_every_character_with_and_without_marks() {
+        // UTF-16 behind a mark of order: each character two bytes, the face four.
+        let text = Bytes::from("aé\u{1f600}€z");
+        for marks in [vec![(0, 2), (11, 14)], vec![(0, 2), (3, 6), (11, 14)]] {
+            let map = OffsetMap::Units(Units::new(text.clone(), 2, marks));
+            assert_eq!(map.span(0, 1), Span { start: 2, end: 4 });
+            assert_eq!(map.span(1, 3), Span { start: 4, end: 6 });
+            assert_eq!(map.span(3, 7), Span { start: 6, end: 10 });
+            assert_eq!(map.span(7, 11), Span { start: 10, end: 14 });
+        }
     }
 }

@@ -1,0 +1,298 @@
+//! EXIF: the TIFF directories that cameras and editors leave in pictures. Not a format of its own: a part of others.
+
+use std::{
+    collections::{BTreeSet, VecDeque},
+    ops::Range,
+};
+
+use bytes::Bytes;
+
+use crate::{
+    bundle::Source,
+    finding::{Confidence, Finding, Place, Rule, RuleText, Severity, Span, Stop},
+    format::{Out, strings},
+    limits::{Budget, Resource},
+    reader::{Reader, Short, count},
+    view::{OffsetMap, TextView},
+};
+
+pub(super) static GPS: Rule = Rule::built_in(
+    "exif/gps",
+    "privacy.gps",
+    Severity::Medium,
+    Confidence::High,
+    RuleText {
+        title: "The picture says where it was taken",
+        why: "Coordinates in a photograph give away a home or a place of work to everybody who gets the file.",
+        remedy: "Strip the metadata before the picture leaves.",
+    },
+);
+
+pub(super) static BROKEN: Rule = Rule::built_in(
+    "exif/structure",
+    "malformed.structure",
+    Severity::Low,
+    Confidence::High,
+    RuleText {
+        title: "The camera data of the picture are damaged",
+        why: "The picture looks the same; programs that read the camera data may trip over them.",
+        remedy: "Strip the metadata if it is not needed.",
+    },
+);
+
+/// Steps of one entry.
+const STEPS_PER_ENTRY: u64 = 10;
+/// Bytes of a value looked at in one step.
+const BYTES_PER_STEP: u64 = 2;
+/// Shorter undefined fields hold numbers.
+const LONG_FIELD: usize = 32;
+
+/// Reads the EXIF data in a range of the artifact: its texts, its thumbnail, whether it has coordinates.
+pub(super) fn read(
+    bytes: &Bytes,
+    range: Range<usize>,
+    place: &Place,
+    out: &mut Out<'_>,
+    budget: &mut Budget,
+) -> Result<(), Stop> {
+    let mut data = bytes.get(range.clone()).unwrap_or_default();
+    let mut start = range.start;
+    // JPEG puts these six bytes before it, and some programs copy them along.
+    if let Some(rest) = data.strip_prefix(b"Exif\0\0") {
+        (data, start) = (rest, start.saturating_add(6));
+    }
+    let is_big = match data {
+        [b'M', b'M', 0, 42, ..] => true,
+        [b'I', b'I', 42, 0, ..] => false,
+        _ => {
+            let span = (count(range.start), count(range.end));
+            out.find(Finding::built_in(&BROKEN).at(span.0, span.1).place(place.clone()).message("no TIFF header"));
+            out.read(TextView::at(bytes.slice(range), span.0).place(place.clone()));
+            return Ok(());
+        }
+    };
+    let mut exif = Exif { bytes, data, start, is_big, place, has_gps: false, is_broken: None };
+    exif.walk(out, budget)
+}
+
+/// The data being walked.
+struct Exif<'a> {
+    bytes: &'a Bytes,
+    data: &'a [u8],
+    /// Where they begin in the artifact.
+    start: usize,
+    is_big: bool,
+    place: &'a Place,
+    has_gps: bool,
+    /// Offset in the data of the first thing that does not fit.
+    is_broken: Option<u64>,
+}
+
+/// What a directory is about: the same numbers mean other things in each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    /// The picture, the thumbnail, the camera.
+    Main,
+    /// Coordinates.
+    Gps,
+}
+
+/// One entry of a directory: twelve bytes.
+struct Entry<'a> {
+    tag: u16,
+    kind: u16,
+    /// The value where it is a number that fits.
+    number: u64,
+    /// The bytes of the value, and where they stand in the data.
+    value: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Exif<'a> {
+    /// Directories in a queue, each offset once: loops end, whatever they point at.
+    fn walk(&mut self, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
+        let mut queue = VecDeque::from([(self.reader_at(4).and_then(|mut reader| self.u32(&mut reader)), Kind::Main)]);
+        let mut seen = BTreeSet::new();
+        let mut result = Ok(());
+        while let Some((offset, kind)) = queue.pop_front() {
+            let Ok(offset) = offset else {
+                self.is_broken.get_or_insert(4);
+                continue;
+            };
+            if offset == 0 || !seen.insert((offset, kind)) {
+                continue;
+            }
+            if let Err(stop) = self.directory(offset, kind, &mut queue, out, budget) {
+                result = Err(stop);
+                break;
+            }
+        }
+        if self.has_gps {
+            let (from, to) = (count(self.start), count(self.start.saturating_add(self.data.len())));
+            out.find(
+                Finding::built_in(&GPS).at(from, to).place(self.place.clone()).message("coordinates in the EXIF data"),
+            );
+        }
+        if let Some(at) = self.is_broken {
+            let at = count(self.start).saturating_add(at).min(count(self.start.saturating_add(self.data.len())));
+            let message = "a directory or a value lies outside the EXIF data";
+            out.find(Finding::built_in(&BROKEN).at(at, at).place(self.place.clone()).message(message));
+        }
+        result
+    }
+
+    fn directory(
+        &mut self,
+        offset: u64,
+        kind: Kind,
+        queue: &mut VecDeque<(Result<u64, Short>, Kind)>,
+        out: &mut Out<'_>,
+        budget: &mut Budget,
+    ) -> Result<(), Stop> {
+        let Some((mut reader, entries)) =
+            self.reader_at(offset).and_then(|mut reader| self.u16(&mut reader).map(|entries| (reader, entries))).ok()
+        else {
+            self.is_broken.get_or_insert(offset);
+            return Ok(());
+        };
+        // A thumbnail is where two entries together say.
+        let (mut thumbnail_at, mut thumbnail_length) = (None, None);
+        for _ in 0..entries {
+            budget.spend(Resource::Objects, 1)?;
+            budget.spend(Resource::Steps, STEPS_PER_ENTRY)?;
+            let at = count(reader.position());
+            let Ok(entry) = self.entry(&mut reader) else {
+                self.is_broken.get_or_insert(at);
+                return Ok(());
+            };
+            let Some(entry) = entry else {
+                self.is_broken.get_or_insert(at);
+                continue;
+            };
+            match (kind, entry.tag) {
+                (Kind::Main, 0x8825) => queue.push_back((Ok(entry.number), Kind::Gps)),
+                (Kind::Main, 0x8769 | 0xa005) => queue.push_back((Ok(entry.number), Kind::Main)),
+                (Kind::Main, 0x0201) => thumbnail_at = Some(entry.number),
+                (Kind::Main, 0x0202) => thumbnail_length = Some(entry.number),
+                // Latitude and longitude, of the camera or of what it was pointed at.
+                (Kind::Gps, 0x0002 | 0x0004 | 0x0014 | 0x0016) => self.has_gps = true,
+                _ => self.texts(&entry, out, budget)?,
+            }
+        }
+        if let (Some(at), Some(length)) = (thumbnail_at, thumbnail_length) {
+            self.thumbnail(at, length, out);
+        }
+        // Many writers leave the last link out.
+        if let Ok(next) = self.u32(&mut reader) {
+            queue.push_back((Ok(next), kind));
+        }
+        Ok(())
+    }
+
+    /// The next entry; `None` when its value lies outside the data.
+    fn entry(&self, reader: &mut Reader<'a>) -> Result<Option<Entry<'a>>, Short> {
+        let tag = self.u16(reader)?;
+        let kind = self.u16(reader)?;
+        let values = self.u32(reader)?;
+        let inline = reader.position();
+        let field: [u8; 4] = reader.array()?;
+        let mut number = Reader::new(&field);
+        let number = if kind == 3 { self.u16(&mut number).map(u64::from)? } else { self.u32(&mut number)? };
+        let size = match kind {
+            3 | 8 => 2,
+            4 | 9 | 11 | 13 => 4,
+            5 | 10 | 12 => 8,
+            _ => 1,
+        };
+        let length = values.saturating_mul(size);
+        let at = if length <= 4 { count(inline) } else { number };
+        let Ok(mut value) = self.reader_at(at) else { return Ok(None) };
+        let at = value.position();
+        Ok(value.take(length).ok().map(|value| Entry { tag, kind, number, value, at }))
+    }
+
+    fn texts(&self, entry: &Entry<'a>, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
+        // Before the work: many entries may point at the same long value.
+        budget.spend(Resource::Steps, count(entry.value.len()).div_ceil(BYTES_PER_STEP))?;
+        let at = self.start.saturating_add(entry.at);
+        let range = at..at.saturating_add(entry.value.len());
+        match (entry.tag, entry.kind) {
+            // Windows' title, comment, author, keywords, subject: UTF-16.
+            (0x9c9b..=0x9c9f, _) => {
+                let (pairs, _) = entry.value.as_chunks::<2>();
+                let units = pairs.iter().map(|pair| u16::from_le_bytes(*pair));
+                let text: String =
+                    char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
+                let text = text.trim_end_matches('\0').to_owned();
+                self.decoded(text, range, Some("utf-16"), out, budget)
+            }
+            // Comment of the user and the like: eight bytes name the encoding.
+            (0x9286 | 0x001b | 0x001c, 7) if entry.value.len() > 8 => {
+                self.stands(range.start.saturating_add(8)..range.end, out);
+                Ok(())
+            }
+            // XMP, or ASCII.
+            (0x02bc, _) | (_, 2) => {
+                self.stands(range, out);
+                Ok(())
+            }
+            (_, 1 | 7) if entry.value.len() >= LONG_FIELD => {
+                self.decoded(strings::runs(entry.value), range, None, out, budget)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A text that stands in the artifact as it is, without the zero bytes at its end.
+    fn stands(&self, range: Range<usize>, out: &mut Out<'_>) {
+        let text = self.bytes.get(range.clone()).unwrap_or_default();
+        let length = text.iter().rposition(|byte| *byte != 0).map_or(0, |last| last.saturating_add(1));
+        if length > 0 {
+            let text = self.bytes.slice(range.start..range.start.saturating_add(length));
+            out.read(TextView::at(text, count(range.start)).place(self.place.clone()));
+        }
+    }
+
+    fn decoded(
+        &self,
+        text: String,
+        range: Range<usize>,
+        layer: Option<&'static str>,
+        out: &mut Out<'_>,
+        budget: &mut Budget,
+    ) -> Result<(), Stop> {
+        budget.spend(Resource::DecodedBytes, count(text.len()))?;
+        if !text.is_empty() {
+            let map = OffsetMap::Within(Span { start: count(range.start), end: count(range.end) });
+            out.read(TextView::decoded(text.into(), map, layer.into_iter().collect()).place(self.place.clone()));
+        }
+        Ok(())
+    }
+
+    fn thumbnail(&mut self, at: u64, length: u64, out: &mut Out<'_>) {
+        let Some(range) = self.reader_at(at).ok().and_then(|mut reader| {
+            let from = self.start.saturating_add(reader.position());
+            reader.take(length).ok().map(|thumbnail| from..from.saturating_add(thumbnail.len()))
+        }) else {
+            self.is_broken.get_or_insert(at);
+            return;
+        };
+        if !range.is_empty() {
+            out.child(Source::stored(self.bytes.slice(range)), None);
+        }
+    }
+
+    fn reader_at(&self, offset: u64) -> Result<Reader<'a>, Short> {
+        let mut reader = Reader::new(self.data);
+        reader.seek(offset)?;
+        Ok(reader)
+    }
+
+    fn u16(&self, reader: &mut Reader<'_>) -> Result<u16, Short> {
+        if self.is_big { reader.u16_be() } else { reader.u16_le() }
+    }
+
+    fn u32(&self, reader: &mut Reader<'_>) -> Result<u64, Short> {
+        if self.is_big { reader.u32_be() } else { reader.u32_le() }.map(u64::from)
+    }
+}

@@ -1,0 +1,268 @@
+//! What a worker is given and what it answers.
+
+use std::{collections::BTreeMap, io};
+
+use bytes::Bytes;
+use scanner_core::{Audience, Decision};
+use serde::{Deserialize, Serialize};
+
+use crate::wire::Frame;
+
+/// One thing to scan, and how to answer.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ScanJob {
+    /// The input.
+    #[serde(skip)]
+    pub bytes: Bytes,
+    /// The word of `--as`.
+    pub kind: String,
+    /// Its untrusted name.
+    pub name: Option<String>,
+    /// Its declared media type.
+    pub declared: Option<String>,
+    /// What the caller fetched for references.
+    pub attachments: Vec<Attachment>,
+    /// Literal strings that must not appear.
+    pub watch: Vec<String>,
+    /// The caller's context.
+    pub context: BTreeMap<String, String>,
+    /// Name of a built-in policy or of one in the setup.
+    pub policy: String,
+    /// The audiences to decide for.
+    pub audiences: Vec<String>,
+    /// The day, as `2027-01-31`: which exceptions of the policy have expired.
+    pub now: Option<String>,
+    /// The verdict for people instead of programs, in colour or not.
+    pub human: Option<bool>,
+    /// How the worker died that was to parse it: nothing is parsed then.
+    pub death: Option<Death>,
+}
+
+/// How a worker ended that did not answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Death {
+    /// The reason of the gap it becomes.
+    pub reason: String,
+    /// In words.
+    pub detail: String,
+}
+
+/// The bytes of a reference.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Attachment {
+    /// The reference's id.
+    pub reference: String,
+    /// Its bytes.
+    #[serde(skip)]
+    pub bytes: Bytes,
+}
+
+impl ScanJob {
+    /// A scan under the default policy, for all four audiences, answered in JSON.
+    pub fn new(bytes: impl Into<Bytes>) -> Self {
+        Self {
+            bytes: bytes.into(),
+            kind: "auto".to_owned(),
+            name: None,
+            declared: None,
+            attachments: Vec::new(),
+            watch: Vec::new(),
+            context: BTreeMap::new(),
+            policy: "default".to_owned(),
+            audiences: Audience::BUILT_IN.iter().map(|audience| audience.name().to_owned()).collect(),
+            now: None,
+            human: None,
+            death: None,
+        }
+    }
+}
+
+/// Bytes of which only the type is wanted.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SniffJob {
+    /// The bytes.
+    #[serde(skip)]
+    pub bytes: Bytes,
+    /// Their untrusted name.
+    pub name: String,
+    /// How to answer.
+    pub format: SniffFormat,
+}
+
+/// How the type of some bytes is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SniffFormat {
+    /// A line for people.
+    Human,
+    /// A row of cells between tabs.
+    Tsv,
+    /// A JSON document in a line.
+    Json,
+}
+
+/// JSON lines of texts to read and decide on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct TextJob {
+    /// Whole lines.
+    #[serde(skip)]
+    pub lines: Bytes,
+    /// Number of the first one, counted from one.
+    pub first: u64,
+    /// Name of the policy.
+    pub policy: String,
+    /// The audiences to decide for.
+    pub audiences: Vec<String>,
+    /// The day, as `2027-01-31`: which exceptions of the policy have expired.
+    pub now: Option<String>,
+}
+
+/// One piece of work.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum Job {
+    Scan(ScanJob),
+    Sniff(SniffJob),
+    Text(TextJob),
+}
+
+/// The head of a job's frame: the job without its bytes, and how long each of its parts is.
+#[derive(Debug, Serialize, Deserialize)]
+struct JobHead<J> {
+    job: J,
+    parts: Vec<usize>,
+}
+
+impl Job {
+    pub(crate) fn to_frame(&self) -> (Vec<u8>, Vec<&[u8]>) {
+        let parts: Vec<&[u8]> = match self {
+            Self::Scan(job) => {
+                std::iter::once(&job.bytes).chain(job.attachments.iter().map(|attached| &attached.bytes)).map(|bytes| &**bytes).collect()
+            }
+            Self::Sniff(job) => vec![&job.bytes],
+            Self::Text(job) => vec![&job.lines],
+        };
+        let head = JobHead { job: self, parts: parts.iter().map(|part| part.len()).collect() };
+        // Strings and numbers only: this cannot fail.
+        (serde_json::to_vec(&head).unwrap_or_default(), parts)
+    }
+
+    pub(crate) fn from_frame(frame: Frame) -> io::Result<Self> {
+        let mut head: JobHead<Self> = serde_json::from_slice(&frame.head)?;
+        let mut parts = split(frame.body, &head.parts)?.into_iter();
+        let mut next = || parts.next().unwrap_or_default();
+        match &mut head.job {
+            Self::Scan(job) => {
+                job.bytes = next();
+                job.attachments.iter_mut().for_each(|attached| attached.bytes = next());
+            }
+            Self::Sniff(job) => job.bytes = next(),
+            Self::Text(job) => job.lines = next(),
+        }
+        Ok(head.job)
+    }
+}
+
+/// The parts of a body, by their lengths.
+fn split(body: Vec<u8>, lengths: &[usize]) -> io::Result<Vec<Bytes>> {
+    let mut rest = Bytes::from(body);
+    let parts = lengths
+        .iter()
+        .map(|length| (*length <= rest.len()).then(|| rest.split_to(*length)))
+        .collect::<Option<Vec<Bytes>>>();
+    parts.filter(|_| rest.is_empty()).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "parts and body differ in length"))
+}
+
+/// What comes of a job.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Answer {
+    /// The decision over all audiences asked; `None` where there is none to make.
+    pub decision: Option<Decision>,
+    /// Whether everything was seen.
+    pub complete: bool,
+    /// Why nothing was scanned: a stable code and a message.
+    pub refusal: Option<(String, String)>,
+    /// Files that the input names beside itself, which a front with a file system may attach.
+    pub wants: Vec<String>,
+    /// The document: a verdict, rows, or text for people.
+    pub output: String,
+    /// The receipt, in canonical form.
+    pub receipt: String,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct AnswerHead {
+    decision: Option<String>,
+    complete: bool,
+    refusal: Option<(String, String)>,
+    wants: Vec<String>,
+    parts: Vec<usize>,
+}
+
+impl Answer {
+    /// Nothing was scanned.
+    pub fn refused(code: &str, message: impl Into<String>) -> Self {
+        Self { refusal: Some((code.to_owned(), message.into())), ..Self::default() }
+    }
+
+    pub(crate) fn to_frame(&self) -> (Vec<u8>, [&[u8]; 2]) {
+        let parts = [self.output.as_bytes(), self.receipt.as_bytes()];
+        let head = AnswerHead {
+            decision: self.decision.map(|decision| decision.name().to_owned()),
+            complete: self.complete,
+            refusal: self.refusal.clone(),
+            wants: self.wants.clone(),
+            parts: parts.iter().map(|part| part.len()).collect(),
+        };
+        (serde_json::to_vec(&head).unwrap_or_default(), parts)
+    }
+
+    /// Checks an answer as the untrusted thing it is.
+    pub(crate) fn from_frame(frame: Frame) -> io::Result<Self> {
+        let wrong = |what| io::Error::new(io::ErrorKind::InvalidData, what);
+        let head: AnswerHead = serde_json::from_slice(&frame.head)?;
+        let decision = match head.decision {
+            None => None,
+            Some(name) => Some(Decision::named(&name).ok_or_else(|| wrong("not a decision"))?),
+        };
+        let [output, receipt] = <[Bytes; 2]>::try_from(split(frame.body, &head.parts)?).map_err(|_| wrong("not two parts"))?;
+        let text = |bytes: Bytes| String::from_utf8(bytes.into()).map_err(|_| wrong("not UTF-8"));
+        Ok(Self {
+            decision,
+            complete: head.complete,
+            refusal: head.refusal,
+            wants: head.wants,
+            output: text(output)?,
+            receipt: text(receipt)?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_comes_back_with_its_attachments() {
+        let mut job = ScanJob::new(&b"input"[..]);
+        job.attachments = vec![Attachment { reference: "cfile_1".to_owned(), bytes: Bytes::from_static(b"fetched") }];
+        let job = Job::Scan(job);
+        let (head, parts) = job.to_frame();
+        let Job::Scan(back) = Job::from_frame(Frame { head, body: parts.concat() }).unwrap() else { panic!("another job") };
+        assert_eq!((&*back.bytes, &*back.attachments[0].bytes), (&b"input"[..], &b"fetched"[..]));
+    }
+
+    #[test]
+    fn an_answer_with_lies_is_refused() {
+        let answer = Answer { output: "{}".to_owned(), decision: Some(Decision::Block), ..Answer::default() };
+        let (head, parts) = answer.to_frame();
+        let body = parts.concat();
+        assert_eq!(Answer::from_frame(Frame { head: head.clone(), body: body.clone() }).unwrap().output, "{}");
+        let lies = |from: &str, to: &str| String::from_utf8(head.clone()).unwrap().replace(from, to).into_bytes();
+        assert!(Answer::from_frame(Frame { head: lies("block", "alow"), body: body.clone() }).is_err());
+        assert!(Answer::from_frame(Frame { head: lies("[2,0]", "[3,0]"), body: body.clone() }).is_err());
+        assert!(Answer::from_frame(Frame { head: lies("[2,0]", "[1,0]"), body: body.clone() }).is_err());
+        assert!(Answer::from_frame(Frame { head: lies("[2,0]", "[2]"), body }).is_err());
+        assert!(Answer::from_frame(Frame { head, body: b"\xff\xff".to_vec() }).is_err());
+    }
+}

@@ -1,0 +1,62 @@
+//! The worker's side: read a setup, then jobs, one after the other, until the pipe ends.
+
+use std::io::{self, Write};
+
+use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::{
+    bench::Bench,
+    job::Job,
+    setup::SetupHead,
+    wire::{read_frame, write_frame},
+};
+
+/// The first argument with which a front starts its own executable as a worker.
+pub const WORKER_ARGUMENT: &str = "__worker";
+
+/// Runs this process as a worker until its standard input ends. Standard output belongs to the protocol.
+///
+/// # Errors
+/// When the pipe breaks or a frame of the front is not one: both mean that the front is gone or of another version.
+pub fn serve() -> io::Result<()> {
+    let served = answer_jobs();
+    if served.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::OutOfMemory) {
+        // An input that does not fit is told as an error, not as an abort; the front reads the same sign for both.
+        let _ = writeln!(io::stderr(), "{OUT_OF_MEMORY}an input failed");
+    }
+    served
+}
+
+fn answer_jobs() -> io::Result<()> {
+    let mut input = io::stdin().lock();
+    let mut output = io::stdout().lock();
+    let Some(frame) = read_frame(&mut input)? else { return Ok(()) };
+    let setup: SetupHead = serde_json::from_slice(&frame.head)?;
+    limit(Resource::Core, 0)?;
+    limit(Resource::As, setup.memory())?;
+    let bench = Bench::new(&setup.into_setup());
+    while let Some(frame) = read_frame(&mut input)? {
+        let bench = bench.as_ref().map_err(|error| io::Error::other(error.to_string()))?;
+        allow_seconds(bench.cpu_seconds())?;
+        let answer = bench.run(&Job::from_frame(frame)?);
+        let (head, parts) = answer.to_frame();
+        write_frame(&mut output, &head, &parts)?;
+    }
+    Ok(())
+}
+
+/// What std prints before it aborts for want of memory. The only sign there is: the exit is an ordinary abort.
+pub(crate) const OUT_OF_MEMORY: &str = "memory allocation of ";
+
+fn limit(resource: Resource, value: u64) -> io::Result<()> {
+    Ok(setrlimit(resource, Rlimit { current: Some(value), maximum: Some(value) })?)
+}
+
+/// CPU time is counted over the life of the process: each job may use so many seconds more. The hard limit stays open,
+/// so that the next job can be given its own; the soft one ends the process by SIGXCPU.
+fn allow_seconds(seconds: u64) -> io::Result<()> {
+    let used = u64::try_from(clock_gettime(ClockId::ProcessCPUTime).tv_sec).unwrap_or(0);
+    let current = Some(used.saturating_add(seconds).saturating_add(1));
+    Ok(setrlimit(Resource::Cpu, Rlimit { current, maximum: None })?)
+}

@@ -1,0 +1,96 @@
+//! What a worker knows before its first job.
+
+use std::{collections::BTreeMap, fmt, path::PathBuf};
+
+use scanner_core::{Limits, Resource, SettingsError};
+use serde::{Deserialize, Serialize};
+
+use crate::bench::{read_policy, rule_set};
+
+/// A policy file and the name it goes by.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct NamedPolicy {
+    /// The name that jobs ask for: `default`, or the path of a file.
+    pub name: String,
+    /// The text of the file.
+    pub text: String,
+}
+
+/// What a worker knows before its first job.
+#[derive(Clone, Debug, Default)]
+pub struct Setup {
+    /// Limits of every scan, and of the process.
+    pub limits: Limits,
+    /// Rule files beside the built-in ones: name and text.
+    pub rules: Vec<(String, String)>,
+    /// The policies that jobs may ask for, beside the built-in ones.
+    pub policies: Vec<NamedPolicy>,
+    /// The executable to start as a worker, if it is not the front's own. It must call [`serve`](crate::serve) when its
+    /// first argument is [`WORKER_ARGUMENT`](crate::WORKER_ARGUMENT).
+    pub executable: Option<PathBuf>,
+}
+
+impl Setup {
+    /// Whether rules and policies can be read; a front asks before its first job.
+    ///
+    /// # Errors
+    /// The first mistake of the operator's files, with line and column.
+    pub fn check(&self) -> Result<(), SetupError> {
+        if !self.rules.is_empty() {
+            rule_set(&self.rules)?;
+        }
+        for policy in &self.policies {
+            read_policy(&policy.name, &policy.text)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn to_head(&self) -> Vec<u8> {
+        let head = SetupHead {
+            limits: Resource::ALL.into_iter().map(|resource| (resource.name().to_owned(), self.limits.get(resource))).collect(),
+            rules: self.rules.clone(),
+            policies: self.policies.clone(),
+        };
+        // Strings and numbers only: this cannot fail.
+        serde_json::to_vec(&head).unwrap_or_default()
+    }
+}
+
+/// What the operator's files have wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SetupError(SettingsError);
+
+impl fmt::Display for SetupError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for SetupError {}
+
+impl From<SettingsError> for SetupError {
+    fn from(error: SettingsError) -> Self {
+        Self(error)
+    }
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct SetupHead {
+    limits: BTreeMap<String, u64>,
+    rules: Vec<(String, String)>,
+    policies: Vec<NamedPolicy>,
+}
+
+impl SetupHead {
+    pub(crate) fn memory(&self) -> u64 {
+        self.limits.get(Resource::Memory.name()).copied().unwrap_or(0)
+    }
+
+    pub(crate) fn into_setup(self) -> Setup {
+        let limits = Resource::ALL.into_iter().fold(Limits::NOTHING, |limits, resource| {
+            limits.with(resource, self.limits.get(resource.name()).copied().unwrap_or(0))
+        });
+        Setup { limits, rules: self.rules, policies: self.policies, executable: None }
+    }
+}
+

@@ -1,0 +1,167 @@
+//! Frames on the pipe: two lengths, a JSON head, and parts of raw bytes.
+//!
+//! What a worker answers is as untrusted as what it was given: both lengths are checked before anything is allocated,
+//! and a buffer grows only as bytes arrive.
+
+use std::{
+    io::{self, Read, Write},
+    os::fd::{AsFd, BorrowedFd},
+    time::{Duration, Instant},
+};
+
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    io::Errno,
+};
+
+/// Most bytes of a JSON head.
+pub(crate) const HEAD_LIMIT: u64 = 16 * 1024 * 1024;
+/// Most bytes of all parts of a frame: an input of the largest size that `--limit` allows in practice, and its attachments.
+pub(crate) const BODY_LIMIT: u64 = 4 * 1024 * 1024 * 1024;
+
+/// A frame as it came.
+#[derive(Debug, Default)]
+pub(crate) struct Frame {
+    pub(crate) head: Vec<u8>,
+    pub(crate) body: Vec<u8>,
+}
+
+/// The lengths in front of a frame.
+pub(crate) fn prefix(head: usize, body: u64) -> [u8; 16] {
+    let mut prefix = [0; 16];
+    let (head_bytes, body_bytes) = prefix.split_at_mut(8);
+    head_bytes.copy_from_slice(&(head as u64).to_le_bytes());
+    body_bytes.copy_from_slice(&body.to_le_bytes());
+    prefix
+}
+
+/// Reads the lengths in front of a frame and refuses what is out of bounds.
+fn lengths(prefix: [u8; 16]) -> io::Result<(u64, u64)> {
+    let (head, body) = prefix.split_at(8);
+    let number = |bytes: &[u8]| bytes.try_into().map(u64::from_le_bytes).unwrap_or(u64::MAX);
+    let (head, body) = (number(head), number(body));
+    if head > HEAD_LIMIT || body > BODY_LIMIT {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "a frame with impossible lengths"));
+    }
+    Ok((head, body))
+}
+
+/// Writes a frame.
+pub(crate) fn write_frame(to: &mut impl Write, head: &[u8], parts: &[&[u8]]) -> io::Result<()> {
+    let body = parts.iter().map(|part| part.len() as u64).sum();
+    to.write_all(&prefix(head.len(), body))?;
+    to.write_all(head)?;
+    for part in parts {
+        to.write_all(part)?;
+    }
+    to.flush()
+}
+
+/// Reads a frame; `None` at a clean end before one.
+pub(crate) fn read_frame(from: &mut impl Read) -> io::Result<Option<Frame>> {
+    let mut prefix = [0; 16];
+    let mut first = Vec::new();
+    from.by_ref().take(16).read_to_end(&mut first)?;
+    if first.is_empty() {
+        return Ok(None);
+    }
+    if first.len() < prefix.len() {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    prefix.copy_from_slice(&first);
+    let (head, body) = lengths(prefix)?;
+    Ok(Some(Frame { head: read_part(from, head)?, body: read_part(from, body)? }))
+}
+
+/// Exactly `length` bytes; memory grows with what arrives, not with what was announced.
+fn read_part(from: &mut impl Read, length: u64) -> io::Result<Vec<u8>> {
+    let mut part = Vec::new();
+    from.take(length).read_to_end(&mut part)?;
+    if (part.len() as u64) < length {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    Ok(part)
+}
+
+/// A pipe end that gives up at a deadline. The descriptor must not block.
+#[derive(Debug)]
+pub(crate) struct Timed<T> {
+    pub(crate) pipe: T,
+    pub(crate) deadline: Instant,
+}
+
+impl<T: AsFd> Timed<T> {
+    fn wait(&self, flags: PollFlags) -> io::Result<()> {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        match ready(self.pipe.as_fd(), flags, left) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(io::ErrorKind::TimedOut.into()),
+            Err(Errno::INTR) => Ok(()),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+}
+
+fn ready(fd: BorrowedFd<'_>, flags: PollFlags, within: Duration) -> Result<bool, Errno> {
+    let timeout = Timespec { tv_sec: i64::try_from(within.as_secs()).unwrap_or(i64::MAX), tv_nsec: within.subsec_nanos().into() };
+    poll(&mut [PollFd::from_borrowed_fd(fd, flags)], Some(&timeout)).map(|count| count > 0)
+}
+
+impl<T: AsFd + Read> Read for Timed<T> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match self.pipe.read(buffer) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.wait(PollFlags::IN)?,
+                other => return other,
+            }
+        }
+    }
+}
+
+impl<T: AsFd + Write> Write for Timed<T> {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        loop {
+            match self.pipe.write(buffer) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.wait(PollFlags::OUT)?,
+                other => return other,
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.pipe.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frame_comes_back_as_it_went() {
+        let mut pipe = Vec::new();
+        write_frame(&mut pipe, b"{}", &[b"ab", b"", b"c"]).unwrap();
+        let frame = read_frame(&mut pipe.as_slice()).unwrap().unwrap();
+        assert_eq!((frame.head.as_slice(), frame.body.as_slice()), (&b"{}"[..], &b"abc"[..]));
+    }
+
+    #[test]
+    fn nothing_is_the_end_and_less_than_a_frame_is_an_error() {
+        assert!(read_frame(&mut &b""[..]).unwrap().is_none());
+        assert!(read_frame(&mut &b"\x02\0\0"[..]).is_err());
+        let mut pipe = Vec::new();
+        write_frame(&mut pipe, b"{}", &[b"abc"]).unwrap();
+        pipe.pop();
+        assert!(read_frame(&mut pipe.as_slice()).is_err());
+    }
+
+    #[test]
+    fn announced_lengths_are_checked_before_they_are_believed() {
+        assert!(lengths(prefix(usize::try_from(HEAD_LIMIT).unwrap(), BODY_LIMIT)).is_ok());
+        assert!(lengths(prefix(usize::try_from(HEAD_LIMIT + 1).unwrap(), 0)).is_err());
+        assert!(lengths(prefix(0, BODY_LIMIT + 1)).is_err());
+    }
+}

@@ -1,0 +1,65 @@
+//! What a case spent is exactly what it needs.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use scanner_core::{Limits, Reason, Resource};
+use scanner_tests::{cases, golden, scanner};
+
+/// What the worker process is held to is not spent by the core.
+fn of_the_core() -> impl Iterator<Item = Resource> {
+    Resource::ALL.into_iter().filter(|resource| !resource.is_of_process())
+}
+
+#[test]
+fn what_a_case_spent_is_enough_for_the_same_report() {
+    for case in cases() {
+        let first = scanner(Limits::default()).scan(case.input());
+        let again = scanner(first.spent).scan(case.input());
+        assert_eq!(golden(&again), golden(&first), "{}", case.name);
+    }
+}
+
+#[test]
+fn one_less_of_anything_is_a_gap_that_names_it() {
+    for case in cases() {
+        let first = scanner(Limits::default()).scan(case.input());
+        for resource in of_the_core().filter(|resource| *resource != Resource::Findings) {
+            let Some(less) = first.spent.get(resource).checked_sub(1) else { continue };
+            let poor = scanner(first.limits.with(resource, less)).scan(case.input());
+            assert!(
+                poor.gaps.iter().any(|gap| gap.reason == Reason::Limit(resource)),
+                "{}: one less of {resource} is not told: {:?}",
+                case.name,
+                poor.gaps
+            );
+        }
+    }
+}
+
+#[test]
+fn one_finding_less_is_counted_and_decides_all_the_same() {
+    for case in cases() {
+        let first = scanner(Limits::default()).scan(case.input());
+        let Some(less) = first.spent.get(Resource::Findings).checked_sub(1) else { continue };
+        let poor = scanner(first.limits.with(Resource::Findings, less)).scan(case.input());
+        assert_eq!(poor.totals, first.totals, "{}", case.name);
+        assert_eq!(poor.findings.len() as u64, less, "{}", case.name);
+        for policy in ["default", "strict", "permissive"] {
+            let decisions = |report| {
+                let verdict = scanner_tests::decide(report, policy);
+                verdict.audiences().iter().map(|audience| (audience.decision, audience.deliver)).collect::<Vec<_>>()
+            };
+            assert_eq!(decisions(&poor), decisions(&first), "{} under {policy}", case.name);
+        }
+    }
+}
+
+#[test]
+fn the_door_takes_its_limit_and_not_one_byte_more() {
+    let scanner = scanner(Limits::default().with(Resource::EnvelopeBytes, 10));
+    let at = scanner.scan(scanner_core::Input::text("0123456789"));
+    assert!(at.gaps.is_empty() && at.refusal.is_none(), "{:?}", at.gaps);
+    let past = scanner.scan(scanner_core::Input::text("0123456789a"));
+    assert_eq!(past.refusal.as_ref().unwrap().code, "too_large");
+    assert_eq!(past.gaps.first().unwrap().reason, Reason::Limit(Resource::EnvelopeBytes));
+    assert!(past.artifacts.is_empty());
+}
