@@ -30,6 +30,8 @@ pub(crate) static PROVIDER: Provider = Provider {
 
 const VENDOR: Vendor = Vendor { auth: "gemini", hosts: &["generativelanguage.googleapis.com"] };
 
+/// How deep a response may be wrapped: job, results, list of results, row, response.
+const LAYERS: u8 = 5;
 const FINISH: &[&str] = &[
     "STOP",
     "MAX_TOKENS",
@@ -156,11 +158,11 @@ const JOB: &[(&str, Shape)] = &[
     ("update_time", Shape::Stamp),
     ("end_time", Shape::Stamp),
     ("done", Shape::Scalar),
-    ("metadata", Shape::Scalar),
+    ("metadata", Shape::Inside(&[("key", Shape::Id), ("state", Shape::Name)])),
 ];
 
 fn recognise(envelope: &Envelope) -> Sure {
-    let own = envelope.heads().into_iter().any(|(sheet, object)| is_own(sheet, object, 3));
+    let own = envelope.heads().into_iter().any(|(sheet, object)| is_own(sheet, object, LAYERS));
     if own { Sure::Yes } else { Sure::No }
 }
 
@@ -188,7 +190,9 @@ fn is_own(sheet: &Sheet, object: NodeId, layers: u8) -> bool {
         let mut items = sheet.doc.children(contents).take(32);
         return items.any(|item| is_own(sheet, item, layers.saturating_sub(1)));
     }
-    let inner = ["response", "dest", "content", "modelTurn"].iter().filter_map(|key| sheet.peek(object, key));
+    let inner = ["response", "dest", "content", "modelTurn", "inlinedResponses", "inlined_responses"]
+        .iter()
+        .filter_map(|key| sheet.peek(object, key));
     inner.filter(|inner| sheet.is_object(*inner)).any(|inner| is_own(sheet, inner, layers.saturating_sub(1)))
 }
 
@@ -209,7 +213,7 @@ fn adapt(envelope: &Envelope, draft: &mut Draft<'_>) {
             && objects.iter().all(|(sheet, object)| !sheet.has(*object, "key") && !sheet.has(*object, "type"));
     let mut reading = Reading { pieces, ..Reading::default() };
     for (sheet, object) in objects {
-        read(sheet, object, 3, &mut reading, draft);
+        read(sheet, object, LAYERS, &mut reading, draft);
     }
     reading.turn.finish(draft);
     reading.interactions.finish(draft);
@@ -273,13 +277,23 @@ fn read(sheet: &Sheet, object: NodeId, layers: u8, reading: &mut Reading, draft:
         }
         for list in sheet.take_any(object, &["inlinedResponses", "inlined_responses"]) {
             for inner in sheet.items(list).into_iter().filter(|id| sheet.is_object(*id)) {
+                sheet.known(inner, JOB);
                 read(sheet, inner, layers.saturating_sub(1), reading, draft);
             }
         }
     }
     for error in sheet.take(object, "error").filter(|id| sheet.kind(*id) != Kind::Null) {
-        draft.overall(Status::Failed);
-        sheet.known(error, &[("code", Shape::Scalar), ("status", Shape::Name), ("details", Shape::Scalar)]);
+        let code = sheet.peek(error, "code").and_then(|id| sheet.doc.integer(id));
+        // google.rpc.Code.
+        draft.overall(match (code, sheet.peek_word(error, "status").as_deref()) {
+            (Some(4), _) | (_, Some("DEADLINE_EXCEEDED")) => Status::TimedOut,
+            (Some(1), _) | (_, Some("CANCELLED")) => Status::Cancelled,
+            _ => Status::Failed,
+        });
+        sheet.known(
+            error,
+            &[("code", Shape::Scalar), ("status", Shape::Name), ("details", Shape::Scalar), ("message", Shape::Scalar)],
+        );
         draft.tree(sheet, error, Origin::Error, None);
     }
     for headers in sheet.take_any(object, &["sdkHttpResponse", "sdk_http_response"]) {

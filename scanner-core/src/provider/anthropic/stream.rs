@@ -105,7 +105,7 @@ impl Stream {
             }
         }
         for id in sheet.take(delta, "citation") {
-            draft.tree(sheet, id, Origin::Metadata, call);
+            blocks::citation(sheet, id, call, draft);
         }
         super::ended(sheet, delta, draft);
         super::container(sheet, delta, 0, draft);

@@ -393,7 +393,9 @@ pub(crate) fn function(sheet: &Sheet, object: NodeId, call: usize, draft: &mut D
     for id in sheet.take(object, "name") {
         // A client's tool has whatever name the client gave it: read as text.
         let name = sheet.doc.word(id).filter(|name| is_name(name)).map(std::borrow::Cow::into_owned);
-        draft.text(sheet, id, Origin::Metadata, Some(call));
+        if sheet.word(id, &["code_execution", "code_interpreter", "web_search", "x_search"]).is_none() {
+            draft.text(sheet, id, Origin::Metadata, Some(call));
+        }
         if let (Some(name), Some(call)) = (name, draft.bundle.calls.get_mut(call)) {
             call.tool.get_or_insert(name);
         }
