@@ -168,7 +168,10 @@ fn find(bytes: &[u8], archive: Option<zip::Found>) -> Found {
     if bytes.is_empty() {
         return Found::at_start("empty");
     }
-    if [&b"PK\x03\x04"[..], b"PK\x05\x06", b"PK\x07\x08PK\x03\x04", b"PK00PK\x03\x04"].iter().any(|start| peek.has(0, start)) {
+    if [&b"PK\x03\x04"[..], b"PK\x05\x06", b"PK\x07\x08PK\x03\x04", b"PK00PK\x03\x04"]
+        .iter()
+        .any(|start| peek.has(0, start))
+    {
         return Found::at_start(zip::kind(bytes, archive));
     }
     if let Some(label) = magic::signed(bytes).or_else(|| ole::kind(bytes)) {
@@ -218,7 +221,9 @@ fn behind_zip_junk(bytes: &[u8], archive: Option<zip::Found>) -> Option<Found> {
     let inside = zip::kind(bytes, Some(archive));
     let before = text::decode(bytes.get(..archive.prefix)?).map(|text| text::kind(&text));
     Some(match before {
-        Some(label) if !matches!(named(label).risk, Risk::Inert | Risk::Unknown) => Found { label, prefix: 0, also: Some(inside) },
+        Some(label) if !matches!(named(label).risk, Risk::Inert | Risk::Unknown) => {
+            Found { label, prefix: 0, also: Some(inside) }
+        }
         _ => Found { label: inside, prefix: archive.prefix, also: None },
     })
 }

@@ -9,8 +9,23 @@ const HEADER_BYTES: usize = 1445;
 
 /// A pattern of section 7.1 that may be preceded by white space and must be followed by a space or `>`.
 const TAGS: &[&[u8]] = &[
-    b"<!DOCTYPE HTML", b"<HTML", b"<HEAD", b"<SCRIPT", b"<IFRAME", b"<H1", b"<DIV", b"<FONT", b"<TABLE", b"<A",
-    b"<STYLE", b"<TITLE", b"<B", b"<BODY", b"<BR", b"<P", b"<!--",
+    b"<!DOCTYPE HTML",
+    b"<HTML",
+    b"<HEAD",
+    b"<SCRIPT",
+    b"<IFRAME",
+    b"<H1",
+    b"<DIV",
+    b"<FONT",
+    b"<TABLE",
+    b"<A",
+    b"<STYLE",
+    b"<TITLE",
+    b"<B",
+    b"<BODY",
+    b"<BR",
+    b"<P",
+    b"<!--",
 ];
 
 /// Signatures without a mask: at an offset, the bytes, the type. Sections 6.1, 6.2, 6.4 and 7.1, in their order.

@@ -116,7 +116,8 @@ fn by_first_line(start: &[u8]) -> Option<&'static str> {
         || before.starts_with(b"Bag Attributes")
         || before.starts_with(b"subject=")
         || before.starts_with(b"#");
-    let is_label = !label.is_empty() && label.iter().all(|byte| byte.is_ascii_uppercase() || b" 0123456789-".contains(byte));
+    let is_label =
+        !label.is_empty() && label.iter().all(|byte| byte.is_ascii_uppercase() || b" 0123456789-".contains(byte));
     (at_line && is_dump && is_label && !label.starts_with(b"PGP SIGNED")).then_some("pem")
 }
 
@@ -211,9 +212,19 @@ fn is_legacy(head: &[u8]) -> bool {
         return true;
     }
     // Two bytes per letter.
-    head.len() >= 12 && (is_paired(head, |lead| matches!(lead, 0x81..=0x9f | 0xe0..=0xfc), |trail| matches!(trail, 0x40..=0x7e | 0x80..=0xfc), true)
-        || is_paired(head, |lead| (0xa1..=0xfe).contains(&lead), |trail| (0xa1..=0xfe).contains(&trail), false)
-        || is_paired(head, |lead| (0x81..=0xfe).contains(&lead), |trail| matches!(trail, 0x40..=0x7e | 0x80..=0xfe), false))
+    head.len() >= 12
+        && (is_paired(
+            head,
+            |lead| matches!(lead, 0x81..=0x9f | 0xe0..=0xfc),
+            |trail| matches!(trail, 0x40..=0x7e | 0x80..=0xfc),
+            true,
+        ) || is_paired(head, |lead| (0xa1..=0xfe).contains(&lead), |trail| (0xa1..=0xfe).contains(&trail), false)
+            || is_paired(
+                head,
+                |lead| (0x81..=0xfe).contains(&lead),
+                |trail| matches!(trail, 0x40..=0x7e | 0x80..=0xfe),
+                false,
+            ))
 }
 
 /// Whether every high byte leads a pair (or is half-width kana, in Shift JIS), and pairs stand together as in words.

@@ -24,8 +24,35 @@ const LEAST: u32 = 4;
 
 /// The languages, listed first, then those that only keep the others honest.
 const LANGUAGES: [&str; 29] = [
-    "python", "javascript", "typescript", "shell", "batch", "powershell", "perl", "ruby", "php", "lua", "r", "sql", "css", "c", "java",
-    "rust", "go", "dockerfile", "makefile", "csharp", "kotlin", "scala", "swift", "functional", "lisp", "basic", "numeric", "hardware", "various",
+    "python",
+    "javascript",
+    "typescript",
+    "shell",
+    "batch",
+    "powershell",
+    "perl",
+    "ruby",
+    "php",
+    "lua",
+    "r",
+    "sql",
+    "css",
+    "c",
+    "java",
+    "rust",
+    "go",
+    "dockerfile",
+    "makefile",
+    "csharp",
+    "kotlin",
+    "scala",
+    "swift",
+    "functional",
+    "lisp",
+    "basic",
+    "numeric",
+    "hardware",
+    "various",
 ];
 const LISTED: usize = 19;
 
@@ -60,7 +87,8 @@ pub(super) fn by_shebang(start: &[u8]) -> Option<&'static str> {
     }
     let name = program.get(..program.iter().take_while(|byte| byte.is_ascii_alphabetic() || **byte == b'-').count())?;
     Some(match name {
-        b"sh" | b"bash" | b"zsh" | b"dash" | b"ksh" | b"ash" | b"fish" | b"csh" | b"tcsh" | b"busybox" | b"bats" | b"rbash" | b"openrc-run" => "shell",
+        b"sh" | b"bash" | b"zsh" | b"dash" | b"ksh" | b"ash" | b"fish" | b"csh" | b"tcsh" | b"busybox" | b"bats"
+        | b"rbash" | b"openrc-run" => "shell",
         b"python" | b"pypy" | b"ipython" | b"pythonw" | b"uv" | b"jython" | b"sage" => "python",
         b"node" | b"nodejs" | b"bun" | b"qjs" | b"gjs" | b"d" | b"phantomjs" => "javascript",
         b"deno" | b"ts-node" | b"tsx" => "typescript",
@@ -167,7 +195,8 @@ impl Code {
         };
         if trimmed.starts_with(b"/*") {
             self.until = ends_later(b"/*", b"*/");
-            let after = find(trimmed, b"*/").and_then(|at| trimmed.get(at.checked_add(2)?..)).unwrap_or_default().trim_ascii();
+            let after =
+                find(trimmed, b"*/").and_then(|at| trimmed.get(at.checked_add(2)?..)).unwrap_or_default().trim_ascii();
             return (after.len() > 3).then_some(after);
         }
         for quotes in [&b"\"\"\""[..], b"'''"] {
@@ -201,7 +230,19 @@ impl Code {
             return None;
         }
         if trimmed.starts_with(b"#") {
-            let kept = [&b"#include"[..], b"#define", b"#if", b"#endif", b"#pragma", b"#import", b"#undef", b"#else", b"#elif", b"#[", b"#!["];
+            let kept = [
+                &b"#include"[..],
+                b"#define",
+                b"#if",
+                b"#endif",
+                b"#pragma",
+                b"#import",
+                b"#undef",
+                b"#else",
+                b"#elif",
+                b"#[",
+                b"#![",
+            ];
             if kept.iter().any(|word| trimmed.starts_with(word)) {
                 return Some(line);
             }
@@ -210,11 +251,25 @@ impl Code {
             scores.add("python", u32::from(find(trimmed, b"-*- coding").is_some()).saturating_mul(4));
             scores.add("ruby", u32::from(find(trimmed, b"frozen_string_literal").is_some()).saturating_mul(6));
             scores.add("dockerfile", u32::from(trimmed.starts_with(b"# syntax=docker")).saturating_mul(4));
-            scores.add("shell", u32::from(trimmed.starts_with(b"# shellcheck") || trimmed.starts_with(b"#compdef") || trimmed.starts_with(b"# bash completion")).saturating_mul(5));
-            self.headings = self.headings.saturating_add(u32::from(line.starts_with(b"# ") || line.starts_with(b"## ")));
+            scores.add(
+                "shell",
+                u32::from(
+                    trimmed.starts_with(b"# shellcheck")
+                        || trimmed.starts_with(b"#compdef")
+                        || trimmed.starts_with(b"# bash completion"),
+                )
+                .saturating_mul(5),
+            );
+            self.headings =
+                self.headings.saturating_add(u32::from(line.starts_with(b"# ") || line.starts_with(b"## ")));
             return None;
         }
-        if trimmed.starts_with(b"-- ") || trimmed.starts_with(b"--|") || trimmed.starts_with(b";;") || trimmed.starts_with(b"% ") || trimmed.starts_with(b"%%") {
+        if trimmed.starts_with(b"-- ")
+            || trimmed.starts_with(b"--|")
+            || trimmed.starts_with(b";;")
+            || trimmed.starts_with(b"% ")
+            || trimmed.starts_with(b"%%")
+        {
             return None;
         }
         if trimmed.is_empty() || trimmed.starts_with(b"* ") || trimmed == b"*" {
@@ -301,9 +356,18 @@ mod tests {
 
     #[test]
     fn unlisted_languages_are_no_neighbours() {
-        check("package a\n\nimport kotlin.math.max\n\nfun main() {\n    val x = 1\n    println(x)\n}\n", Some("source-other"));
-        check("using System;\nnamespace A {\n  public class B {\n    public int C { get; set; }\n  }\n}\n", Some("source-other"));
-        check("module Main where\nimport qualified Data.Map as M\nmain :: IO ()\nmain = putStrLn \"x\"\n", Some("source-other"));
+        check(
+            "package a\n\nimport kotlin.math.max\n\nfun main() {\n    val x = 1\n    println(x)\n}\n",
+            Some("source-other"),
+        );
+        check(
+            "using System;\nnamespace A {\n  public class B {\n    public int C { get; set; }\n  }\n}\n",
+            Some("source-other"),
+        );
+        check(
+            "module Main where\nimport qualified Data.Map as M\nmain :: IO ()\nmain = putStrLn \"x\"\n",
+            Some("source-other"),
+        );
         check("(defun f (x)\n  (+ x 1))\n", Some("source-other"));
         check("defmodule A do\n  def f(x) do\n    x\n  end\nend\n", Some("source-other"));
     }

@@ -28,7 +28,10 @@ struct Toml {
 
 impl Toml {
     fn is_one(&self) -> bool {
-        self.wrong == 0 && self.pairs.saturating_add(self.tables) >= 2 && (self.typed > 0 || self.tables >= 1 && self.pairs >= 1) && self.pairs >= 1
+        self.wrong == 0
+            && self.pairs.saturating_add(self.tables) >= 2
+            && (self.typed > 0 || self.tables >= 1 && self.pairs >= 1)
+            && self.pairs >= 1
     }
 
     fn read(head: &[u8]) -> Self {
@@ -52,7 +55,11 @@ impl Toml {
                 continue;
             }
             if line.starts_with(b"[") {
-                if is_table(line) { toml.tables = toml.tables.saturating_add(1) } else { toml.wrong = toml.wrong.saturating_add(1) }
+                if is_table(line) {
+                    toml.tables = toml.tables.saturating_add(1)
+                } else {
+                    toml.wrong = toml.wrong.saturating_add(1)
+                }
                 continue;
             }
             let pair = memchr::memchr(b'=', line).and_then(|at| line.split_at_checked(at));
@@ -66,18 +73,23 @@ impl Toml {
             match value.first() {
                 _ if value.starts_with(b"\"\"\"") => {
                     toml.typed = toml.typed.saturating_add(1);
-                    until = memchr::memmem::find(value.get(3..).unwrap_or_default(), b"\"\"\"").is_none().then_some(b"\"\"\"");
+                    until = memchr::memmem::find(value.get(3..).unwrap_or_default(), b"\"\"\"")
+                        .is_none()
+                        .then_some(b"\"\"\"");
                 }
                 _ if value.starts_with(b"'''") => {
                     toml.typed = toml.typed.saturating_add(1);
-                    until = memchr::memmem::find(value.get(3..).unwrap_or_default(), b"'''").is_none().then_some(b"'''");
+                    until =
+                        memchr::memmem::find(value.get(3..).unwrap_or_default(), b"'''").is_none().then_some(b"'''");
                 }
                 Some(b'"' | b'\'') if is_quoted(value) => toml.typed = toml.typed.saturating_add(1),
                 Some(b'[' | b'{') => {
                     toml.typed = toml.typed.saturating_add(1);
                     depth = balance(value).max(0);
                 }
-                _ if is_bare(value) => toml.typed = toml.typed.saturating_add(u32::from(!value.first().is_some_and(u8::is_ascii_digit))),
+                _ if is_bare(value) => {
+                    toml.typed = toml.typed.saturating_add(u32::from(!value.first().is_some_and(u8::is_ascii_digit)))
+                }
                 _ => toml.wrong = toml.wrong.saturating_add(1),
             }
         }
@@ -103,14 +115,18 @@ fn balance(line: &[u8]) -> i32 {
 
 fn is_table(line: &[u8]) -> bool {
     let line = memchr::memmem::find(line, b" #").and_then(|at| line.get(..at)).unwrap_or(line).trim_ascii_end();
-    let inner = line.strip_prefix(b"[[").and_then(|inner| inner.strip_suffix(b"]]")).or_else(|| line.strip_prefix(b"[").and_then(|inner| inner.strip_suffix(b"]")));
+    let inner = line
+        .strip_prefix(b"[[")
+        .and_then(|inner| inner.strip_suffix(b"]]"))
+        .or_else(|| line.strip_prefix(b"[").and_then(|inner| inner.strip_suffix(b"]")));
     inner.is_some_and(|inner| is_key(inner.trim_ascii()))
 }
 
 /// Bare, dotted and quoted keys.
 fn is_key(key: &[u8]) -> bool {
     let quoted = key.iter().any(|byte| matches!(byte, b'"' | b'\''));
-    !key.is_empty() && key.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(byte) || (quoted && *byte != b'='))
+    !key.is_empty()
+        && key.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(byte) || (quoted && *byte != b'='))
 }
 
 fn is_quoted(value: &[u8]) -> bool {
@@ -135,12 +151,15 @@ fn is_bare(value: &[u8]) -> bool {
     let value = value.split(|byte| *byte == b'#').next().unwrap_or_default().trim_ascii();
     matches!(value, b"true" | b"false" | b"inf" | b"nan")
         || (value.first().is_some_and(|first| first.is_ascii_digit() || b"+-".contains(first))
-            && value.get(1..).is_some_and(|rest| rest.iter().all(|byte| byte.is_ascii_hexdigit() || b"_-+.:xoeETZ ".contains(byte))))
+            && value
+                .get(1..)
+                .is_some_and(|rest| rest.iter().all(|byte| byte.is_ascii_hexdigit() || b"_-+.:xoeETZ ".contains(byte))))
 }
 
 /// INI, `.properties`, unit files: sections in brackets and keys with `=` or `:`.
 fn is_ini(head: &[u8]) -> bool {
-    let (mut sections, mut keys, mut colons, mut wrong, mut continued, mut comments) = (0_u32, 0_u32, 0_u32, 0_u32, false, 0_u32);
+    let (mut sections, mut keys, mut colons, mut wrong, mut continued, mut comments) =
+        (0_u32, 0_u32, 0_u32, 0_u32, false, 0_u32);
     for line in lines(head).take(LINES) {
         let indented = matches!(line.first(), Some(b' ' | b'\t'));
         let line = line.trim_ascii();
@@ -152,25 +171,40 @@ fn is_ini(head: &[u8]) -> bool {
         continued = goes_on;
         if line.starts_with(b";") || line.starts_with(b"#") || line.starts_with(b"!") {
             comments = comments.saturating_add(1);
-        } else if let Some(inner) = line.strip_prefix(b"[").and_then(|inner| inner.split(|byte| *byte == b';' || *byte == b'#').next()).and_then(|inner| inner.trim_ascii_end().strip_suffix(b"]")) {
+        } else if let Some(inner) = line
+            .strip_prefix(b"[")
+            .and_then(|inner| inner.split(|byte| *byte == b';' || *byte == b'#').next())
+            .and_then(|inner| inner.trim_ascii_end().strip_suffix(b"]"))
+        {
             let name = !inner.is_empty() && !inner.iter().any(|byte| matches!(byte, b',' | b'{' | b'(' | b'='));
             if name { sections = sections.saturating_add(1) } else { wrong = wrong.saturating_add(1) }
         } else if let Some(at) = memchr::memchr2(b'=', b':', line) {
             let key = line.get(..at).unwrap_or_default().trim_ascii();
-            let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-. /\\[]$%@*,'\"()&+".contains(byte) || *byte >= 0x80;
+            let is_plain =
+                |byte: &u8| byte.is_ascii_alphanumeric() || b"_-. /\\[]$%@*,'\"()&+".contains(byte) || *byte >= 0x80;
             let words = key.split(|byte| *byte == b' ').count();
-            if !key.is_empty() && key.iter().all(is_plain) && words <= if sections > 0 { 6 } else { 1 } && !line.ends_with(b"{") && !line.ends_with(b";") && !line.ends_with(b"(") {
+            if !key.is_empty()
+                && key.iter().all(is_plain)
+                && words <= if sections > 0 { 6 } else { 1 }
+                && !line.ends_with(b"{")
+                && !line.ends_with(b";")
+                && !line.ends_with(b"(")
+            {
                 keys = keys.saturating_add(1);
                 colons = colons.saturating_add(u32::from(line.get(at) == Some(&b':')));
             } else if !(indented && keys > 0) {
                 wrong = wrong.saturating_add(1);
             }
-        } else if sections == 0 || !(indented || line.iter().all(|byte| byte.is_ascii_graphic() || (sections > 0 && *byte == b' '))) {
+        } else if sections == 0
+            || !(indented || line.iter().all(|byte| byte.is_ascii_graphic() || (sections > 0 && *byte == b' ')))
+        {
             wrong = wrong.saturating_add(1);
         }
     }
     if sections > 0 {
-        keys >= 1 && colons.saturating_mul(2) <= keys.saturating_add(1) && wrong.saturating_mul(12) <= keys.saturating_add(sections)
+        keys >= 1
+            && colons.saturating_mul(2) <= keys.saturating_add(1)
+            && wrong.saturating_mul(12) <= keys.saturating_add(sections)
     } else {
         // Without sections only `key=value` counts; a few words with colons are YAML or prose.
         colons == 0 && wrong == 0 && keys >= if comments > 0 { 1 } else { 2 }
@@ -253,11 +287,15 @@ impl Yaml {
         match pair(rest) {
             Some((key, value)) => {
                 self.keys = self.keys.saturating_add(1);
-                self.lower = self.lower.saturating_add(u32::from(key.first().is_some_and(|first| !first.is_ascii_uppercase()) && !key.contains(&b' ')));
+                self.lower = self.lower.saturating_add(u32::from(
+                    key.first().is_some_and(|first| !first.is_ascii_uppercase()) && !key.contains(&b' '),
+                ));
                 self.value(value, at);
             }
             None if item => {
-                self.prose = self.prose.saturating_add(u32::from(rest.iter().filter(|byte| **byte == b' ').count() >= 3 && !rest.starts_with(b"\"")));
+                self.prose = self.prose.saturating_add(u32::from(
+                    rest.iter().filter(|byte| **byte == b' ').count() >= 3 && !rest.starts_with(b"\""),
+                ));
                 self.value(rest, indent);
             }
             // A plain scalar that goes on.
@@ -273,7 +311,11 @@ impl Yaml {
             Some(b'[' | b'{') if !value.starts_with(b"{{") => self.flow = balance(value).max(0),
             Some(b'"' | b'\'' | b'&' | b'*' | b'!') => {}
             // "is important: do it" is not a plain scalar.
-            Some(_) => self.wrong = self.wrong.saturating_add(u32::from(memchr::memmem::find(value, b": ").is_some() && !value.contains(&b'#'))),
+            Some(_) => {
+                self.wrong = self
+                    .wrong
+                    .saturating_add(u32::from(memchr::memmem::find(value, b": ").is_some() && !value.contains(&b'#')))
+            }
         }
     }
 
@@ -283,7 +325,14 @@ impl Yaml {
         let listed = self.marked && self.items >= 1 && self.prose.saturating_mul(2) <= self.items;
         let allowed = self.keys.saturating_add(self.items) / 25;
         self.wrong <= allowed
-            && ((structure && keyed) || (self.keys >= 2 && self.lower == self.keys) || (self.keys >= 1 && self.nested && self.lower == self.keys && self.prose.saturating_mul(2) <= self.items) || listed || (self.marked && self.keys >= 1 && self.lower >= 1))
+            && ((structure && keyed)
+                || (self.keys >= 2 && self.lower == self.keys)
+                || (self.keys >= 1
+                    && self.nested
+                    && self.lower == self.keys
+                    && self.prose.saturating_mul(2) <= self.items)
+                || listed
+                || (self.marked && self.keys >= 1 && self.lower >= 1))
     }
 }
 
@@ -306,7 +355,11 @@ fn pair(line: &[u8]) -> Option<(&[u8], &[u8])> {
     };
     let (key, value) = line.split_at_checked(at)?;
     let words = key.iter().filter(|byte| **byte == b' ').count();
-    let plain = quoted || (!key.is_empty() && words <= 3 && !key.iter().any(|byte| b"{}[](),;=<\"'`".contains(byte)) && key.first() != Some(&b'#'));
+    let plain = quoted
+        || (!key.is_empty()
+            && words <= 3
+            && !key.iter().any(|byte| b"{}[](),;=<\"'`".contains(byte))
+            && key.first() != Some(&b'#'));
     plain.then(|| (key, value.get(1..).unwrap_or_default().trim_ascii()))
 }
 
