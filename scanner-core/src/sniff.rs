@@ -199,7 +199,8 @@ fn behind_pdf_junk(bytes: &[u8]) -> Option<Found> {
     let rest = peek.from(at);
     let rest = rest.get(..4096).unwrap_or(rest);
     let has = |word: &[u8]| peek::find(rest, word).is_some();
-    let versioned = peek.has(at.checked_add(4)?, b"-") && peek.u8(at.checked_add(5)?).is_some_and(|major| major.is_ascii_digit());
+    let versioned =
+        peek.has(at.checked_add(4)?, b"-") && peek.u8(at.checked_add(5)?).is_some_and(|major| major.is_ascii_digit());
     // A reader of some browsers wants four letters and a trailer.
     if !has(b"obj") || !(versioned || (has(b"trailer") && has(b"/Root"))) {
         return None;
@@ -253,4 +254,3 @@ mod tests {
         assert_eq!(program.kind.label, "python");
     }
 }
-

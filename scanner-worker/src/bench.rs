@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 use scanner_core::{
-    Attachment, Audience, Date, Facts, Input, Kind, Policy, Reason, Resource, RuleSet, Scanner, SettingsError, human, sniff_human,
-    sniff_json, sniff_tsv, text_line, verdict_json,
+    Attachment, Audience, Date, Facts, Input, Kind, Policy, Reason, Resource, RuleSet, Scanner, SettingsError, human,
+    sniff_human, sniff_json, sniff_tsv, text_line, verdict_json,
 };
 
 use crate::{

@@ -135,9 +135,10 @@ struct JobHead<J> {
 impl Job {
     pub(crate) fn to_frame(&self) -> (Vec<u8>, Vec<&[u8]>) {
         let parts: Vec<&[u8]> = match self {
-            Self::Scan(job) => {
-                std::iter::once(&job.bytes).chain(job.attachments.iter().map(|attached| &attached.bytes)).map(|bytes| &**bytes).collect()
-            }
+            Self::Scan(job) => std::iter::once(&job.bytes)
+                .chain(job.attachments.iter().map(|attached| &attached.bytes))
+                .map(|bytes| &**bytes)
+                .collect(),
             Self::Sniff(job) => vec![&job.bytes],
             Self::Text(job) => vec![&job.lines],
         };
@@ -169,7 +170,9 @@ fn split(body: Vec<u8>, lengths: &[usize]) -> io::Result<Vec<Bytes>> {
         .iter()
         .map(|length| (*length <= rest.len()).then(|| rest.split_to(*length)))
         .collect::<Option<Vec<Bytes>>>();
-    parts.filter(|_| rest.is_empty()).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "parts and body differ in length"))
+    parts
+        .filter(|_| rest.is_empty())
+        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "parts and body differ in length"))
 }
 
 /// What comes of a job.
@@ -225,7 +228,8 @@ impl Answer {
             None => None,
             Some(name) => Some(Decision::named(&name).ok_or_else(|| wrong("not a decision"))?),
         };
-        let [output, receipt] = <[Bytes; 2]>::try_from(split(frame.body, &head.parts)?).map_err(|_| wrong("not two parts"))?;
+        let [output, receipt] =
+            <[Bytes; 2]>::try_from(split(frame.body, &head.parts)?).map_err(|_| wrong("not two parts"))?;
         let text = |bytes: Bytes| String::from_utf8(bytes.into()).map_err(|_| wrong("not UTF-8"));
         Ok(Self {
             decision,
@@ -248,7 +252,9 @@ mod tests {
         job.attachments = vec![Attachment { reference: "cfile_1".to_owned(), bytes: Bytes::from_static(b"fetched") }];
         let job = Job::Scan(job);
         let (head, parts) = job.to_frame();
-        let Job::Scan(back) = Job::from_frame(Frame { head, body: parts.concat() }).unwrap() else { panic!("another job") };
+        let Job::Scan(back) = Job::from_frame(Frame { head, body: parts.concat() }).unwrap() else {
+            panic!("another job")
+        };
         assert_eq!((&*back.bytes, &*back.attachments[0].bytes), (&b"input"[..], &b"fetched"[..]));
     }
 

@@ -203,7 +203,9 @@ fn is_legacy(head: &[u8]) -> bool {
     }
     // Western: mostly ASCII, few of the C1 range.
     let c1 = head.iter().filter(|byte| (0x80..0xa0).contains(*byte)).count();
-    if high.saturating_mul(5) <= head.len().saturating_mul(2) && letters.saturating_mul(2) >= head.len().saturating_sub(high) {
+    if high.saturating_mul(5) <= head.len().saturating_mul(2)
+        && letters.saturating_mul(2) >= head.len().saturating_sub(high)
+    {
         return true;
     }
     // One byte per letter, in other alphabets: nearly all in the upper half of the upper half.

@@ -297,7 +297,13 @@ impl Code {
 
 /// Whether a line reads as a sentence: several words, little else than letters.
 fn is_prose(line: &[u8]) -> bool {
-    let words = line.split(|byte| *byte == b' ').filter(|word| word.len() > 1 && word.iter().all(|byte| byte.is_ascii_alphabetic() || b",.'-".contains(byte) || *byte >= 0x80)).count();
+    let words = line
+        .split(|byte| *byte == b' ')
+        .filter(|word| {
+            word.len() > 1
+                && word.iter().all(|byte| byte.is_ascii_alphabetic() || b",.'-".contains(byte) || *byte >= 0x80)
+        })
+        .count();
     let all = line.split(|byte| *byte == b' ').count();
     all >= 5 && words.saturating_mul(4) >= all.saturating_mul(3) && !matches!(line.last(), Some(b';' | b'{' | b'}'))
 }
@@ -321,7 +327,11 @@ fn decide(scores: &Scores, start: &[u8], code: &Code) -> Option<&'static str> {
     // Fenced examples and headings: what is outside the fences must be much code to be code.
     let written = code.fences.saturating_mul(6).saturating_add(if code.fences > 0 { code.headings } else { 0 });
     // Long prose holds a few telling words by accident.
-    let needed = LEAST.max(code.lines / 14).max(if code.prose.saturating_mul(3) > code.lines { code.prose.saturating_mul(2) } else { 0 });
+    let needed = LEAST.max(code.lines / 14).max(if code.prose.saturating_mul(3) > code.lines {
+        code.prose.saturating_mul(2)
+    } else {
+        0
+    });
     if score < needed || score <= written {
         return None;
     }
