@@ -191,6 +191,23 @@ pub struct Answer {
     pub output: String,
     /// The receipt, in canonical form.
     pub receipt: String,
+    /// What was seen, in numbers.
+    pub counts: Counts,
+}
+
+/// What was seen, in numbers: for metrics, so that no front has to read a verdict. The words are those of verdicts, but
+/// they come from a worker: a front that makes labels of them checks them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Counts {
+    /// The system the input came from.
+    pub provider: Option<String>,
+    /// The worst decision there would be, were the policy enforced.
+    pub would_be: Option<String>,
+    /// Category, severity, how many.
+    pub findings: Vec<(String, String, u64)>,
+    /// Reason, how many.
+    pub gaps: Vec<(String, u64)>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -199,6 +216,7 @@ struct AnswerHead {
     complete: bool,
     refusal: Option<(String, String)>,
     wants: Vec<String>,
+    counts: Counts,
     parts: Vec<usize>,
 }
 
@@ -215,6 +233,7 @@ impl Answer {
             complete: self.complete,
             refusal: self.refusal.clone(),
             wants: self.wants.clone(),
+            counts: self.counts.clone(),
             parts: parts.iter().map(|part| part.len()).collect(),
         };
         (serde_json::to_vec(&head).unwrap_or_default(), parts)
@@ -236,6 +255,7 @@ impl Answer {
             complete: head.complete,
             refusal: head.refusal,
             wants: head.wants,
+            counts: head.counts,
             output: text(output)?,
             receipt: text(receipt)?,
         })
