@@ -109,7 +109,7 @@ impl Sniffed {
 }
 
 /// What one call of [`sniff`] costs, in the unit of `Resource::Steps`: bounded whatever the bytes.
-pub(crate) const STEPS: u64 = 4000;
+pub(crate) const STEPS: u64 = 10_000;
 
 /// The type of bytes that nobody knows.
 pub(crate) fn unknown() -> &'static Type {
@@ -168,7 +168,10 @@ fn find(bytes: &[u8], archive: Option<zip::Found>) -> Found {
     if bytes.is_empty() {
         return Found::at_start("empty");
     }
-    if [&b"PK\x03\x04"[..], b"PK\x05\x06", b"PK\x07\x08PK\x03\x04", b"PK00PK\x03\x04"].iter().any(|start| peek.has(0, start)) {
+    if [&b"PK\x03\x04"[..], b"PK\x05\x06", b"PK\x07\x08PK\x03\x04", b"PK00PK\x03\x04"]
+        .iter()
+        .any(|start| peek.has(0, start))
+    {
         return Found::at_start(zip::kind(bytes, archive));
     }
     if let Some(label) = magic::signed(bytes).or_else(|| ole::kind(bytes)) {
@@ -196,7 +199,8 @@ fn behind_pdf_junk(bytes: &[u8]) -> Option<Found> {
     let rest = peek.from(at);
     let rest = rest.get(..4096).unwrap_or(rest);
     let has = |word: &[u8]| peek::find(rest, word).is_some();
-    let versioned = peek.has(at.checked_add(4)?, b"-") && peek.u8(at.checked_add(5)?).is_some_and(|major| major.is_ascii_digit());
+    let versioned =
+        peek.has(at.checked_add(4)?, b"-") && peek.u8(at.checked_add(5)?).is_some_and(|major| major.is_ascii_digit());
     // A reader of some browsers wants four letters and a trailer.
     if !has(b"obj") || !(versioned || (has(b"trailer") && has(b"/Root"))) {
         return None;
@@ -220,7 +224,9 @@ fn behind_zip_junk(bytes: &[u8], archive: Option<zip::Found>) -> Option<Found> {
     let inside = zip::kind(bytes, Some(archive));
     let before = text::decode(bytes.get(..archive.prefix)?).map(|text| text::kind(&text));
     Some(match before {
-        Some(label) if !matches!(named(label).risk, Risk::Inert | Risk::Unknown) => Found { label, prefix: 0, also: Some(inside) },
+        Some(label) if !matches!(named(label).risk, Risk::Inert | Risk::Unknown) => {
+            Found { label, prefix: 0, also: Some(inside) }
+        }
         _ => Found { label: inside, prefix: archive.prefix, also: None },
     })
 }
@@ -248,4 +254,3 @@ mod tests {
         assert_eq!(program.kind.label, "python");
     }
 }
-

@@ -9,12 +9,30 @@ const HEADER_BYTES: usize = 1445;
 
 /// A pattern of section 7.1 that may be preceded by white space and must be followed by a space or `>`.
 const TAGS: &[&[u8]] = &[
-    b"<!DOCTYPE HTML", b"<HTML", b"<HEAD", b"<SCRIPT", b"<IFRAME", b"<H1", b"<DIV", b"<FONT", b"<TABLE", b"<A",
-    b"<STYLE", b"<TITLE", b"<B", b"<BODY", b"<BR", b"<P", b"<!--",
+    b"<!DOCTYPE HTML",
+    b"<HTML",
+    b"<HEAD",
+    b"<SCRIPT",
+    b"<IFRAME",
+    b"<H1",
+    b"<DIV",
+    b"<FONT",
+    b"<TABLE",
+    b"<A",
+    b"<STYLE",
+    b"<TITLE",
+    b"<B",
+    b"<BODY",
+    b"<BR",
+    b"<P",
+    b"<!--",
 ];
 
+/// Parts of a signature: offset and bytes.
+type Parts = &'static [(usize, &'static [u8])];
+
 /// Signatures without a mask: at an offset, the bytes, the type. Sections 6.1, 6.2, 6.4 and 7.1, in their order.
-const SIGNATURES: &[(&[(usize, &[u8])], &str)] = &[
+const SIGNATURES: &[(Parts, &str)] = &[
     (&[(0, b"%PDF-")], "application/pdf"),
     (&[(0, b"%!PS-Adobe-")], "application/postscript"),
     (&[(0, b"\x00\x00\x01\x00")], "image/x-icon"),

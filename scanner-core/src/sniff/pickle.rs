@@ -23,14 +23,14 @@ pub(super) fn find_pickle(bytes: &[u8]) -> Option<Found> {
         return None;
     }
     let mut walk = Walk { peek, at: 0, depth: 0, marks: Vec::new(), named: false, called: false, memoized: false };
-    let mut count = 0;
+    let mut count = 0_u32;
     let ending = loop {
         if count >= OPCODES {
             break Ending::Bound;
         }
         match walk.step() {
             Some(true) => break Ending::Stop,
-            Some(false) => count += 1,
+            Some(false) => count = count.saturating_add(1),
             None if walk.at >= bytes.len() => break Ending::Cut,
             None => break Ending::Wrong,
         }
@@ -48,7 +48,12 @@ pub(super) fn find_pickle(bytes: &[u8]) -> Option<Found> {
         let gadget = walk.named && walk.called;
         let tail = Peek(bytes).from(walk.at).trim_ascii();
         match ending {
-            Ending::Stop => gadget || (bytes.get(..walk.at) == Some(bytes) && bytes.ends_with(b"\n.") && bytes.starts_with(b"I")) || (count >= 2 && tail.is_empty() && walk.memoized) || (count >= 3 && tail.is_empty() && bytes.iter().take(64).any(|byte| *byte >= 0x80 || *byte < 9)),
+            Ending::Stop => {
+                gadget
+                    || (bytes.get(..walk.at) == Some(bytes) && bytes.ends_with(b"\n.") && bytes.starts_with(b"I"))
+                    || (count >= 2 && tail.is_empty() && walk.memoized)
+                    || (count >= 3 && tail.is_empty() && bytes.iter().take(64).any(|byte| *byte >= 0x80 || *byte < 9))
+            }
             Ending::Bound => walk.memoized || gadget,
             Ending::Cut | Ending::Wrong => gadget,
         }
@@ -99,8 +104,15 @@ impl<'a> Walk<'a> {
             0x8d | 0x8e | 0x96 => self.push_counted(8)?,
             // Pushes with a line.
             b'I' | b'L' => self.push_line(|line| is_number(line.strip_suffix(b"L").unwrap_or(line)))?,
-            b'F' => self.push_line(|line| !line.is_empty() && line.len() < 40 && line.iter().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(b)))?,
-            b'S' => self.push_line(|line| line.len() >= 2 && matches!((line.first(), line.last()), (Some(b'\''), Some(b'\'')) | (Some(b'"'), Some(b'"'))))?,
+            b'F' => self.push_line(|line| {
+                !line.is_empty()
+                    && line.len() < 40
+                    && line.iter().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(b))
+            })?,
+            b'S' => self.push_line(|line| {
+                line.len() >= 2
+                    && matches!((line.first(), line.last()), (Some(b'\''), Some(b'\'')) | (Some(b'"'), Some(b'"')))
+            })?,
             b'V' => self.push_line(|_| true)?,
             b'g' => self.push_line(is_number)?,
             b'P' => self.push_line(|line| !line.is_empty())?,
@@ -283,7 +295,9 @@ mod tests {
 
     #[test]
     fn prose_is_no_pickle() {
-        for prose in [&b"I am.\n"[..], b"N.", b"(1, 2)\n", b"Sit.", b"cats\nand dogs\n.", b"]\n", b"{}\n", b"Finally.\n"] {
+        for prose in
+            [&b"I am.\n"[..], b"N.", b"(1, 2)\n", b"Sit.", b"cats\nand dogs\n.", b"]\n", b"{}\n", b"Finally.\n"]
+        {
             check(prose, false);
         }
     }

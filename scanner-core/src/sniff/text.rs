@@ -73,6 +73,7 @@ pub(super) fn kind(text: &Text<'_>) -> &'static str {
         .or_else(|| json::kind(text))
         .or_else(|| mail::kind(start))
         .or_else(|| notes::patch(start))
+        .or_else(|| notes::log(start))
         .or_else(|| delimited::strong(head, text.whole))
         .or_else(|| config::strong(head))
         .or_else(|| code::kind(start))
@@ -117,7 +118,8 @@ fn by_first_line(start: &[u8]) -> Option<&'static str> {
         || before.starts_with(b"Bag Attributes")
         || before.starts_with(b"subject=")
         || before.starts_with(b"#");
-    let is_label = !label.is_empty() && label.iter().all(|byte| byte.is_ascii_uppercase() || b" 0123456789-".contains(byte));
+    let is_label =
+        !label.is_empty() && label.iter().all(|byte| byte.is_ascii_uppercase() || b" 0123456789-".contains(byte));
     (at_line && is_dump && is_label && !label.starts_with(b"PGP SIGNED")).then_some("pem")
 }
 
@@ -202,7 +204,9 @@ fn is_legacy(head: &[u8]) -> bool {
     }
     // Western: mostly ASCII, few of the C1 range.
     let c1 = head.iter().filter(|byte| (0x80..0xa0).contains(*byte)).count();
-    if high.saturating_mul(5) <= head.len().saturating_mul(2) && letters.saturating_mul(2) >= head.len().saturating_sub(high) {
+    if high.saturating_mul(5) <= head.len().saturating_mul(2)
+        && letters.saturating_mul(2) >= head.len().saturating_sub(high)
+    {
         return true;
     }
     // One byte per letter, in other alphabets: nearly all in the upper half of the upper half.
@@ -212,9 +216,19 @@ fn is_legacy(head: &[u8]) -> bool {
         return true;
     }
     // Two bytes per letter.
-    head.len() >= 12 && (is_paired(head, |lead| matches!(lead, 0x81..=0x9f | 0xe0..=0xfc), |trail| matches!(trail, 0x40..=0x7e | 0x80..=0xfc), true)
-        || is_paired(head, |lead| (0xa1..=0xfe).contains(&lead), |trail| (0xa1..=0xfe).contains(&trail), false)
-        || is_paired(head, |lead| (0x81..=0xfe).contains(&lead), |trail| matches!(trail, 0x40..=0x7e | 0x80..=0xfe), false))
+    head.len() >= 12
+        && (is_paired(
+            head,
+            |lead| matches!(lead, 0x81..=0x9f | 0xe0..=0xfc),
+            |trail| matches!(trail, 0x40..=0x7e | 0x80..=0xfc),
+            true,
+        ) || is_paired(head, |lead| (0xa1..=0xfe).contains(&lead), |trail| (0xa1..=0xfe).contains(&trail), false)
+            || is_paired(
+                head,
+                |lead| (0x81..=0xfe).contains(&lead),
+                |trail| matches!(trail, 0x40..=0x7e | 0x80..=0xfe),
+                false,
+            ))
 }
 
 /// Whether every high byte leads a pair (or is half-width kana, in Shift JIS), and pairs stand together as in words.

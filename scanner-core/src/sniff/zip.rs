@@ -54,11 +54,20 @@ fn end_record(peek: Peek<'_>, at: usize) -> Option<Found> {
         let record = usize::try_from(peek.u64_le(locator.checked_add(8)?)?).ok()?;
         let directory = usize::try_from(peek.u64_le(record.checked_add(48)?)?).ok()?;
         let signed = peek.has(locator, b"PK\x06\x07") && peek.has(record, b"PK\x06\x06");
-        return (signed && peek.has(directory, b"PK\x01\x02"))
-            .then_some(Found { prefix: 0, directory, end, members: u16::MAX });
+        return (signed && peek.has(directory, b"PK\x01\x02")).then_some(Found {
+            prefix: 0,
+            directory,
+            end,
+            members: u16::MAX,
+        });
     }
     if size == 0 {
-        return (members == 0 && offset <= at).then_some(Found { prefix: at.checked_sub(offset)?, directory: at, end, members });
+        return (members == 0 && offset <= at).then_some(Found {
+            prefix: at.checked_sub(offset)?,
+            directory: at,
+            end,
+            members,
+        });
     }
     let directory = at.checked_sub(size)?;
     if !peek.has(directory, b"PK\x01\x02") {

@@ -61,8 +61,7 @@ fn is_cpio(b: Peek<'_>) -> bool {
 
 fn is_octal(field: Option<&[u8]>) -> bool {
     field.is_some_and(|field| {
-        field.iter().any(u8::is_ascii_digit)
-            && field.iter().all(|byte| matches!(byte, b'0'..=b'7' | b' ' | 0))
+        field.iter().any(u8::is_ascii_digit) && field.iter().all(|byte| matches!(byte, b'0'..=b'7' | b' ' | 0))
     })
 }
 

@@ -67,7 +67,11 @@ impl Toml {
                 continue;
             }
             if line.starts_with(b"[") {
-                if is_table(line) { toml.tables = toml.tables.saturating_add(1) } else { toml.wrong = toml.wrong.saturating_add(1) }
+                if is_table(line) {
+                    toml.tables = toml.tables.saturating_add(1)
+                } else {
+                    toml.wrong = toml.wrong.saturating_add(1)
+                }
                 continue;
             }
             let Some((_, value)) = split_pair(line).filter(|(key, _)| is_key(key.trim_ascii())) else {
@@ -79,18 +83,23 @@ impl Toml {
             match value.first() {
                 _ if value.starts_with(b"\"\"\"") => {
                     toml.typed = toml.typed.saturating_add(1);
-                    until = memchr::memmem::find(value.get(3..).unwrap_or_default(), b"\"\"\"").is_none().then_some(b"\"\"\"");
+                    until = memchr::memmem::find(value.get(3..).unwrap_or_default(), b"\"\"\"")
+                        .is_none()
+                        .then_some(b"\"\"\"");
                 }
                 _ if value.starts_with(b"'''") => {
                     toml.typed = toml.typed.saturating_add(1);
-                    until = memchr::memmem::find(value.get(3..).unwrap_or_default(), b"'''").is_none().then_some(b"'''");
+                    until =
+                        memchr::memmem::find(value.get(3..).unwrap_or_default(), b"'''").is_none().then_some(b"'''");
                 }
                 Some(b'"' | b'\'') if is_quoted(value) => toml.typed = toml.typed.saturating_add(1),
                 Some(b'[' | b'{') => {
                     toml.typed = toml.typed.saturating_add(1);
                     depth = balance(value).max(0);
                 }
-                _ if is_bare(value) => toml.typed = toml.typed.saturating_add(u32::from(!value.first().is_some_and(u8::is_ascii_digit))),
+                _ if is_bare(value) => {
+                    toml.typed = toml.typed.saturating_add(u32::from(!value.first().is_some_and(u8::is_ascii_digit)))
+                }
                 _ => toml.wrong = toml.wrong.saturating_add(1),
             }
         }
@@ -116,7 +125,10 @@ fn balance(line: &[u8]) -> i32 {
 
 fn is_table(line: &[u8]) -> bool {
     let line = memchr::memmem::find(line, b" #").and_then(|at| line.get(..at)).unwrap_or(line).trim_ascii_end();
-    let inner = line.strip_prefix(b"[[").and_then(|inner| inner.strip_suffix(b"]]")).or_else(|| line.strip_prefix(b"[").and_then(|inner| inner.strip_suffix(b"]")));
+    let inner = line
+        .strip_prefix(b"[[")
+        .and_then(|inner| inner.strip_suffix(b"]]"))
+        .or_else(|| line.strip_prefix(b"[").and_then(|inner| inner.strip_suffix(b"]")));
     inner.is_some_and(|inner| is_key(inner.trim_ascii()))
 }
 
@@ -173,7 +185,9 @@ fn is_bare(value: &[u8]) -> bool {
     let value = value.split(|byte| *byte == b'#').next().unwrap_or_default().trim_ascii();
     matches!(value, b"true" | b"false" | b"inf" | b"nan")
         || (value.first().is_some_and(|first| first.is_ascii_digit() || b"+-".contains(first))
-            && value.get(1..).is_some_and(|rest| rest.iter().all(|byte| byte.is_ascii_hexdigit() || b"_-+.:xoeETZ ".contains(byte))))
+            && value
+                .get(1..)
+                .is_some_and(|rest| rest.iter().all(|byte| byte.is_ascii_hexdigit() || b"_-+.:xoeETZ ".contains(byte))))
 }
 
 /// INI, `.properties`, unit files: sections in brackets and keys with `=` or `:`.
@@ -211,10 +225,13 @@ impl Ini {
             count(&mut self.wrong, !named);
         } else if let Some(at) = memchr::memchr2(b'=', b':', line) {
             let key = line.get(..at).unwrap_or_default().trim_ascii();
-            let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-. /\\[]$%@*,'\"()&+".contains(byte) || *byte >= 0x80;
+            let is_plain =
+                |byte: &u8| byte.is_ascii_alphanumeric() || b"_-. /\\[]$%@*,'\"()&+".contains(byte) || *byte >= 0x80;
             let words = key.split(|byte| *byte == b' ').count();
             let most = if self.sections > 0 { 6 } else { 1 };
-            let is_code = line.ends_with(b"{") || line.ends_with(b";") || line.ends_with(b"(");
+            let is_code = line.ends_with(b"{")
+                || line.get(at.saturating_add(1)) == Some(&b'=')
+                || (self.sections == 0 && (line.ends_with(b";") || line.ends_with(b"(")));
             if !key.is_empty() && key.iter().all(is_plain) && words <= most && !is_code {
                 count(&mut self.keys, true);
                 count(&mut self.colons, line.get(at) == Some(&b':'));
@@ -223,7 +240,8 @@ impl Ini {
             }
         } else {
             // Below a section a key may stand alone.
-            let alone = self.sections > 0 && (indented || line.iter().all(|byte| byte.is_ascii_graphic() || *byte == b' '));
+            let alone =
+                self.sections > 0 && (indented || line.iter().all(|byte| byte.is_ascii_graphic() || *byte == b' '));
             count(&mut self.wrong, !alone);
         }
     }
@@ -264,6 +282,8 @@ struct Yaml {
     /// Indentation of a key without a value.
     open: Option<usize>,
     flow: i32,
+    /// Values in brackets or braces, closed on their line.
+    flows: u32,
 }
 
 impl Yaml {
@@ -324,11 +344,16 @@ impl Yaml {
         match pair(rest) {
             Some((key, value)) => {
                 self.keys = self.keys.saturating_add(1);
-                self.lower = self.lower.saturating_add(u32::from(key.first().is_some_and(|first| !first.is_ascii_uppercase() && !first.is_ascii_digit()) && !key.contains(&b' ')));
+                self.lower = self.lower.saturating_add(u32::from(
+                    key.first().is_some_and(|first| !first.is_ascii_uppercase() && !first.is_ascii_digit())
+                        && !key.contains(&b' '),
+                ));
                 self.value(value, at);
             }
             None if item => {
-                self.prose = self.prose.saturating_add(u32::from(rest.iter().filter(|byte| **byte == b' ').count() >= 3 && !rest.starts_with(b"\"")));
+                self.prose = self.prose.saturating_add(u32::from(
+                    rest.iter().filter(|byte| **byte == b' ').count() >= 3 && !rest.starts_with(b"\""),
+                ));
                 self.value(rest, indent);
             }
             // A plain scalar that goes on.
@@ -341,20 +366,39 @@ impl Yaml {
         match value.first() {
             None | Some(b'#') => self.open = Some(at),
             Some(b'|' | b'>') => self.block = Some(at.saturating_sub(usize::from(at > 0))),
-            Some(b'[' | b'{') if !value.starts_with(b"{{") => self.flow = balance(value).max(0),
+            Some(b'[' | b'{') if !value.starts_with(b"{{") => {
+                self.flows = self
+                    .flows
+                    .saturating_add(u32::from(balance(value) == 0 && matches!(value.last(), Some(b']' | b'}'))));
+                self.flow = balance(value).max(0);
+            }
             Some(b'"' | b'\'' | b'&' | b'*' | b'!') => {}
             // "is important: do it" is not a plain scalar.
-            Some(_) => self.wrong = self.wrong.saturating_add(u32::from(memchr::memmem::find(value, b": ").is_some() && !value.contains(&b'#'))),
+            Some(_) => {
+                self.wrong = self
+                    .wrong
+                    .saturating_add(u32::from(memchr::memmem::find(value, b": ").is_some() && !value.contains(&b'#')))
+            }
         }
     }
 
     fn is_one(&self) -> bool {
+        if self.wrong == 0 && self.keys == 1 && self.lower == 1 && self.flows == 1 && self.items == 0 {
+            return true;
+        }
         let structure = self.nested || self.marked || (self.comments > 0 && self.keys > 0);
         let keyed = self.keys >= 2 && self.lower.saturating_mul(2) >= self.keys;
         let listed = self.marked && self.items >= 1 && self.prose.saturating_mul(2) <= self.items;
         let allowed = self.keys.saturating_add(self.items) / 25;
         self.wrong <= allowed
-            && ((structure && keyed) || (self.keys >= 2 && self.lower == self.keys) || (self.keys >= 1 && self.nested && self.lower == self.keys && self.prose.saturating_mul(2) <= self.items) || listed || (self.marked && self.keys >= 1 && self.lower >= 1))
+            && ((structure && keyed)
+                || (self.keys >= 2 && self.lower == self.keys)
+                || (self.keys >= 1
+                    && self.nested
+                    && self.lower == self.keys
+                    && self.prose.saturating_mul(2) <= self.items)
+                || listed
+                || (self.marked && self.keys >= 1 && self.lower >= 1))
     }
 }
 
@@ -377,7 +421,11 @@ fn pair(line: &[u8]) -> Option<(&[u8], &[u8])> {
     };
     let (key, value) = line.split_at_checked(at)?;
     let words = key.iter().filter(|byte| **byte == b' ').count();
-    let plain = quoted || (!key.is_empty() && words <= 3 && !key.iter().any(|byte| b"{}[](),;=<\"'`".contains(byte)) && key.first() != Some(&b'#'));
+    let plain = quoted
+        || (!key.is_empty()
+            && words <= 3
+            && !key.iter().any(|byte| b"{}[](),;=<\"'`".contains(byte))
+            && key.first() != Some(&b'#'));
     plain.then(|| (key, value.get(1..).unwrap_or_default().trim_ascii()))
 }
 
