@@ -109,7 +109,7 @@ impl Sniffed {
 }
 
 /// What one call of [`sniff`] costs, in the unit of `Resource::Steps`: bounded whatever the bytes.
-pub(crate) const STEPS: u64 = 4000;
+pub(crate) const STEPS: u64 = 10_000;
 
 /// The type of bytes that nobody knows.
 pub(crate) fn unknown() -> &'static Type {

@@ -28,8 +28,11 @@ const TAGS: &[&[u8]] = &[
     b"<!--",
 ];
 
+/// Parts of a signature: offset and bytes.
+type Parts = &'static [(usize, &'static [u8])];
+
 /// Signatures without a mask: at an offset, the bytes, the type. Sections 6.1, 6.2, 6.4 and 7.1, in their order.
-const SIGNATURES: &[(&[(usize, &[u8])], &str)] = &[
+const SIGNATURES: &[(Parts, &str)] = &[
     (&[(0, b"%PDF-")], "application/pdf"),
     (&[(0, b"%!PS-Adobe-")], "application/postscript"),
     (&[(0, b"\x00\x00\x01\x00")], "image/x-icon"),

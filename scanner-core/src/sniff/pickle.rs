@@ -23,14 +23,14 @@ pub(super) fn find_pickle(bytes: &[u8]) -> Option<Found> {
         return None;
     }
     let mut walk = Walk { peek, at: 0, depth: 0, marks: Vec::new(), named: false, called: false, memoized: false };
-    let mut count = 0;
+    let mut count = 0_u32;
     let ending = loop {
         if count >= OPCODES {
             break Ending::Bound;
         }
         match walk.step() {
             Some(true) => break Ending::Stop,
-            Some(false) => count += 1,
+            Some(false) => count = count.saturating_add(1),
             None if walk.at >= bytes.len() => break Ending::Cut,
             None => break Ending::Wrong,
         }

@@ -229,7 +229,7 @@ fn jpeg_end(peek: Peek<'_>) -> Option<usize> {
     start.checked_add(at)?.checked_add(2)
 }
 
-/// GIF89a section 27: blocks up to the trailer.
+/// `GIF89a` section 27: blocks up to the trailer.
 fn gif_end(peek: Peek<'_>) -> Option<usize> {
     let colours = |flags: u8| if flags & 0x80 == 0 { 0_usize } else { 6_usize.wrapping_shl(u32::from(flags & 7)) };
     let mut at = 13_usize.checked_add(colours(peek.u8(10)?))?;

@@ -73,6 +73,7 @@ pub(super) fn kind(text: &Text<'_>) -> &'static str {
         .or_else(|| json::kind(text))
         .or_else(|| mail::kind(start))
         .or_else(|| notes::patch(start))
+        .or_else(|| notes::log(start))
         .or_else(|| delimited::strong(head, text.whole))
         .or_else(|| config::strong(head))
         .or_else(|| code::kind(start))

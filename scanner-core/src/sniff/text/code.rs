@@ -8,8 +8,11 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use super::lines;
 use crate::sniff::peek::find;
 
+mod build;
 mod cues;
 mod shape;
+mod sql;
+mod style;
 
 /// Lines looked at.
 const LINES: usize = 300;
@@ -118,17 +121,34 @@ pub(super) fn kind(start: &[u8]) -> Option<&'static str> {
     let mut scores = Scores::default();
     let mut hits = vec![0_u8; cues::CUES.len().saturating_add(cues::FOLDED.len())];
     let mut code = Code::default();
-    shape::whole(start, &mut scores);
+    // What a writer of documents would see: comments and strings of documentation left out.
+    let mut written: Vec<&[u8]> = Vec::new();
+    // Statements and blocks go over lines.
+    let block = start.get(..CODE_BYTES).unwrap_or(start);
+    sql::statements(block, &mut scores);
+    style::style_sheet(block, &mut scores);
+    build::build_files(block, &mut scores);
     for line in lines(start).take(LINES) {
         if code.bytes > CODE_BYTES {
             break;
         }
         let line = line.get(..LINE_BYTES).unwrap_or(line);
-        let Some(line) = code.strip(line, &mut scores) else { continue };
+        let commented = code.until.is_some() && code.until != Some(b"```");
+        let stripped = code.strip(line, &mut scores);
+        if !(commented || stripped.is_none() && is_comment(line)) {
+            written.push(line);
+        }
+        let Some(line) = stripped else { continue };
         read(line, &mut hits, &mut scores);
         shape::line(line, &mut scores);
     }
-    decide(&scores, start, &code)
+    decide(&scores, start, &code, &written)
+}
+
+/// Whether a line opens a comment or a string of documentation in a way that no document does.
+fn is_comment(line: &[u8]) -> bool {
+    const OPENINGS: &[&[u8]] = &[b"//", b"/*", b"* ", b"-- ", b"\"\"\"", b"'''", b"r\"\"\""];
+    OPENINGS.iter().any(|mark| line.trim_ascii().starts_with(mark))
 }
 
 /// Adds what the tokens of a line tell.
@@ -159,14 +179,14 @@ fn read(line: &[u8], hits: &mut [u8], scores: &mut Scores) {
             let ends_name = is_name(cue.token.as_bytes().last());
             // "===" inside a line of them underlines a heading.
             let drawn = cue.token.as_bytes().last() == Some(&b'=') && (after == Some(&b'=') || before == Some(&b'='));
-            let apart = !(starts_name && is_name(before)) && !(ends_name && is_name(after)) && !drawn;
+            let joined = (starts_name && is_name(before)) || (ends_name && is_name(after)) || drawn;
             let placed = match cue.place {
                 cues::Place::Any => true,
                 cues::Place::Start => found.start() == indent,
                 cues::Place::Whole => found.start() == indent && line.trim_ascii_end().len() == found.end(),
                 cues::Place::End => line.trim_ascii_end().len() == found.end(),
             };
-            if apart && placed && *hit < HITS {
+            if !joined && placed && *hit < HITS {
                 *hit = hit.saturating_add(1);
                 scores.add(cue.language, cue.points);
             }
@@ -199,7 +219,7 @@ impl Code {
         }
         if line.starts_with(b"```") || line.starts_with(b"~~~~") {
             self.fences = self.fences.saturating_add(1);
-            self.until = (!trimmed.get(3..).is_some_and(|rest| find(rest, b"```").is_some())).then_some(b"```");
+            self.until = trimmed.get(3..).is_none_or(|rest| find(rest, b"```").is_none()).then_some(b"```");
             return None;
         }
         let ends_later = |open: &[u8], end: &'static [u8]| {
@@ -305,10 +325,14 @@ fn is_prose(line: &[u8]) -> bool {
         })
         .count();
     let all = line.split(|byte| *byte == b' ').count();
-    all >= 5 && words.saturating_mul(4) >= all.saturating_mul(3) && !matches!(line.last(), Some(b';' | b'{' | b'}'))
+    let marked = line.iter().any(|byte| b"=(){}[];".contains(byte));
+    all >= 5
+        && !marked
+        && words.saturating_mul(4) >= all.saturating_mul(3)
+        && !matches!(line.last(), Some(b';' | b'{' | b'}'))
 }
 
-fn decide(scores: &Scores, start: &[u8], code: &Code) -> Option<&'static str> {
+fn decide(scores: &Scores, start: &[u8], code: &Code, written: &[&[u8]]) -> Option<&'static str> {
     let mut scores = scores.clone();
     // TypeScript is JavaScript and more.
     let (js, ts) = (scores.of("javascript"), scores.of("typescript"));
@@ -316,6 +340,11 @@ fn decide(scores: &Scores, start: &[u8], code: &Code) -> Option<&'static str> {
         scores.add("typescript", js);
     } else {
         scores.add("javascript", ts.min(2));
+    }
+    // Recipes of a makefile are shell.
+    let recipes = scores.of("shell");
+    if scores.of("makefile") >= 8 {
+        scores.add("makefile", recipes);
     }
     let mut best = (0_usize, 0_u32);
     for (at, score) in scores.0.iter().enumerate() {
@@ -325,18 +354,18 @@ fn decide(scores: &Scores, start: &[u8], code: &Code) -> Option<&'static str> {
     }
     let (at, score) = best;
     // Fenced examples and headings: what is outside the fences must be much code to be code.
-    let written = code.fences.saturating_mul(6).saturating_add(if code.fences > 0 { code.headings } else { 0 });
+    let fenced = code.fences.saturating_mul(6).saturating_add(if code.fences > 0 { code.headings } else { 0 });
     // Long prose holds a few telling words by accident.
     let needed = LEAST.max(code.lines / 14).max(if code.prose.saturating_mul(3) > code.lines {
         code.prose.saturating_mul(2)
     } else {
         0
     });
-    if score < needed || score <= written {
+    if score < needed || score <= fenced {
         return None;
     }
     // A document about programs holds their words; a program's comments hold a document's marks.
-    if super::notes::strength(start) >= 6.max(score / 2) {
+    if super::notes::strength(written.iter().copied()) >= 6.max(score / 2) {
         return None;
     }
     if at >= LISTED {

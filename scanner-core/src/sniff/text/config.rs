@@ -229,7 +229,9 @@ impl Ini {
                 |byte: &u8| byte.is_ascii_alphanumeric() || b"_-. /\\[]$%@*,'\"()&+".contains(byte) || *byte >= 0x80;
             let words = key.split(|byte| *byte == b' ').count();
             let most = if self.sections > 0 { 6 } else { 1 };
-            let is_code = line.ends_with(b"{") || line.ends_with(b";") || line.ends_with(b"(");
+            let is_code = line.ends_with(b"{")
+                || line.get(at.saturating_add(1)) == Some(&b'=')
+                || (self.sections == 0 && (line.ends_with(b";") || line.ends_with(b"(")));
             if !key.is_empty() && key.iter().all(is_plain) && words <= most && !is_code {
                 count(&mut self.keys, true);
                 count(&mut self.colons, line.get(at) == Some(&b':'));
@@ -280,6 +282,8 @@ struct Yaml {
     /// Indentation of a key without a value.
     open: Option<usize>,
     flow: i32,
+    /// Values in brackets or braces, closed on their line.
+    flows: u32,
 }
 
 impl Yaml {
@@ -362,7 +366,12 @@ impl Yaml {
         match value.first() {
             None | Some(b'#') => self.open = Some(at),
             Some(b'|' | b'>') => self.block = Some(at.saturating_sub(usize::from(at > 0))),
-            Some(b'[' | b'{') if !value.starts_with(b"{{") => self.flow = balance(value).max(0),
+            Some(b'[' | b'{') if !value.starts_with(b"{{") => {
+                self.flows = self
+                    .flows
+                    .saturating_add(u32::from(balance(value) == 0 && matches!(value.last(), Some(b']' | b'}'))));
+                self.flow = balance(value).max(0);
+            }
             Some(b'"' | b'\'' | b'&' | b'*' | b'!') => {}
             // "is important: do it" is not a plain scalar.
             Some(_) => {
@@ -374,6 +383,9 @@ impl Yaml {
     }
 
     fn is_one(&self) -> bool {
+        if self.wrong == 0 && self.keys == 1 && self.lower == 1 && self.flows == 1 && self.items == 0 {
+            return true;
+        }
         let structure = self.nested || self.marked || (self.comments > 0 && self.keys > 0);
         let keyed = self.keys >= 2 && self.lower.saturating_mul(2) >= self.keys;
         let listed = self.marked && self.items >= 1 && self.prose.saturating_mul(2) <= self.items;

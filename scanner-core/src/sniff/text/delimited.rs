@@ -59,11 +59,12 @@ impl Shape {
     fn is_table(&self) -> bool {
         let share = |part: usize, of: usize| part.saturating_mul(2) > of;
         // Sentences with commas, code that ends in semicolons, code indented by tabs.
-        !(share(self.wordy, self.cells) && share(self.spaced, self.cells.saturating_sub(self.records)))
-            && !(share(self.spaced, self.cells.saturating_sub(self.records)) && self.numbers == 0)
-            && !(self.fields == 2 && share(self.empty_last, self.records))
-            && !share(self.empty_first, self.records)
-            && self.odd.saturating_mul(10) <= self.records
+        let spaced = share(self.spaced, self.cells.saturating_sub(self.records));
+        let sentences = spaced && (self.numbers == 0 || share(self.wordy, self.cells));
+        let statements = self.fields == 2 && share(self.empty_last, self.records);
+        let indented = share(self.empty_first, self.records);
+        let code = self.odd.saturating_mul(10) > self.records;
+        !(sentences || statements || indented || code)
     }
 }
 

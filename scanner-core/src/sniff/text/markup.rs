@@ -302,7 +302,8 @@ fn element(rest: &[u8]) -> Option<(&[u8], bool)> {
         rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b":-_.".contains(byte) || **byte >= 0x80).count();
     let name = rest.get(..length)?;
     let ended = rest.get(length).is_none_or(|end| end.is_ascii_whitespace() || b">/".contains(end));
-    let closes = memchr::memchr(b'>', rest).and_then(|at| rest.get(at.checked_sub(1)?)) == Some(&b'/');
+    let closes = memchr::memchr(b'>', rest.get(..1024).unwrap_or(rest)).and_then(|at| rest.get(at.checked_sub(1)?))
+        == Some(&b'/');
     (name.first().is_some_and(|first| first.is_ascii_alphabetic() || *first == b'_') && ended).then_some((name, closes))
 }
 

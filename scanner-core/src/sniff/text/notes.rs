@@ -45,7 +45,7 @@ pub(super) fn kind(head: &[u8]) -> Option<&'static str> {
         return Some("dot");
     }
     let mut scores = Scores::default();
-    scores.read(head);
+    scores.read(lines(head));
     scores.kind()
 }
 
@@ -85,16 +85,37 @@ fn is_graph(head: &[u8]) -> bool {
             || find(head, b"}").is_some())
 }
 
+/// What programs print of themselves: lines with a level, traces, test runs.
+pub(super) fn log(start: &[u8]) -> Option<&'static str> {
+    const LEVELS: &[&[u8]] =
+        &[b"INFO", b"WARN", b"WARNING", b"ERROR", b"DEBUG", b"TRACE", b"CRITICAL", b"FATAL", b"NOTICE", b"SEVERE"];
+    if start.starts_with(b"Traceback (most recent call last)")
+        || start.starts_with(b"=====") && find(start.get(..128).unwrap_or(start), b"test session starts ====").is_some()
+    {
+        return Some("log");
+    }
+    let (mut all, mut levelled) = (0_u32, 0_u32);
+    for line in lines(start).filter(|line| !line.trim_ascii().is_empty()).take(20) {
+        let head = line.get(..120).unwrap_or(line);
+        let mut words = head.split(|byte| matches!(byte, b' ' | b'[' | b']' | b':' | b'|' | b'(' | b')' | b'<' | b'>'));
+        all = all.saturating_add(1);
+        levelled = levelled.saturating_add(u32::from(words.any(|word| LEVELS.contains(&word))));
+    }
+    (levelled >= 2 && levelled.saturating_mul(5) >= all.saturating_mul(3)).then_some("log")
+}
+
 /// How much a text looks like a written document.
-pub(super) fn strength(head: &[u8]) -> u32 {
+pub(super) fn strength<'a>(lines: impl Iterator<Item = &'a [u8]>) -> u32 {
     let mut scores = Scores::default();
-    scores.read(head);
+    scores.read(lines);
     scores.kind().map_or(0, |_| scores.markdown.max(scores.rst).max(scores.latex).max(scores.roff))
 }
 
 #[derive(Debug, Default)]
 struct Scores {
     markdown: u32,
+    /// Whether a mark was seen that no other way of writing has.
+    is_markdown: bool,
     rst: u32,
     /// Whether a mark was seen that only reStructuredText has.
     is_rst: bool,
@@ -108,17 +129,31 @@ impl Scores {
         *score = score.saturating_add(points);
     }
 
-    fn read(&mut self, head: &[u8]) {
+    fn read<'a>(&mut self, lines: impl Iterator<Item = &'a [u8]>) {
         let mut before: &[u8] = b"";
         // A heading stands alone: comments behind a hash have code right below.
         let mut heading = false;
         let mut fenced = false;
-        for line in lines(head).take(LINES) {
+        // Settings between two lines of dashes stand above what static sites and notebooks publish.
+        let mut front = None;
+        for (at, line) in lines.take(LINES).enumerate() {
+            match (front, line.trim_ascii_end() == b"---") {
+                (None, true) if at == 0 => front = Some(true),
+                (Some(true), true) => {
+                    front = Some(false);
+                    Self::add(&mut self.markdown, 3);
+                }
+                _ => {}
+            }
+            if front == Some(true) {
+                continue;
+            }
             let trimmed = line.trim_ascii();
             if !trimmed.is_empty() {
                 Self::add(&mut self.lines, 1);
             }
             if heading && trimmed.is_empty() {
+                self.is_markdown = true;
                 Self::add(&mut self.markdown, 2);
             }
             let hashes = line.iter().take_while(|byte| **byte == b'#').count();
@@ -129,6 +164,7 @@ impl Scores {
                 && !fenced;
             if trimmed.starts_with(b"```") || trimmed.starts_with(b"~~~") && trimmed.iter().any(|byte| *byte != b'~') {
                 Self::add(&mut self.markdown, 2);
+                self.is_markdown = true;
                 fenced = !fenced;
             } else if !fenced {
                 self.markdown(line, before);
@@ -152,6 +188,7 @@ impl Scores {
             && find(trimmed, b"**").is_some()
             && !trimmed.starts_with(b"/*")
             && !trimmed.starts_with(b"***");
+        self.is_markdown |= table || link || image || bold;
         let points = u32::from(table)
             .saturating_mul(3)
             .saturating_add(u32::from(link && line.contains(&b'[')).saturating_mul(2))
@@ -349,7 +386,7 @@ impl Scores {
             ("roff", self.roff, 3),
             ("latex", self.latex, 3),
             ("rst", if self.is_rst { self.rst } else { 0 }, 5),
-            ("markdown", self.markdown, 4),
+            ("markdown", if self.is_markdown { self.markdown } else { 0 }, 4),
         ];
         let (label, score, _) =
             best.into_iter().filter(|(_, score, least)| score >= least).max_by_key(|(label, score, _)| {

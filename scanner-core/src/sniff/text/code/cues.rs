@@ -44,10 +44,12 @@ pub(super) const CUES: &[Cue] = &[
     cue("python", Start, "@pytest", 4), cue("python", Any, "isinstance(", 3), cue("python", Any, "os.path", 3),
     cue("python", Any, "sys.argv", 4), cue("python", Any, "np.", 1), cue("python", Any, "pd.", 1),
     cue("python", Any, "plt.", 2), cue("python", Any, " not in ", 1), cue("python", Any, ".append(", 1),
-    cue("python", Any, ".format(", 1), cue("python", Start, "print(", 2), cue("python", Any, "len(", 1),
-    cue("python", Any, "range(", 1), cue("python", Any, "\"\"\"", 2), cue("python", Any, "super().__", 4),
-    cue("python", Start, "print \"", 2), cue("python", Any, "**kwargs", 3), cue("python", Any, "-> None:", 4),
-    cue("python", Any, "unittest", 2), cue("python", Any, "urlpatterns", 4), cue("python", Any, "models.Model", 3),
+    cue("python", Any, ".format(", 1), cue("python", Start, "print(", 2), cue("python", Start, "print(\"", 2),
+    cue("python", Start, "print('", 2), cue("python", Start, "print(f\"", 4), cue("python", Start, "with open(", 5),
+    cue("python", Any, "len(", 1), cue("python", Any, "range(", 1), cue("python", Any, "\"\"\"", 2),
+    cue("python", Any, "super().__", 4), cue("python", Start, "print \"", 2), cue("python", Any, "**kwargs", 3),
+    cue("python", Any, "-> None:", 4), cue("python", Any, "unittest", 2), cue("python", Any, "urlpatterns", 4),
+    cue("python", Any, "models.Model", 3),
     // javascript
     cue("javascript", Any, "console.log(", 4), cue("javascript", Any, "console.error(", 4),
     cue("javascript", Any, "console.warn(", 4), cue("javascript", Any, "module.exports", 4),
@@ -121,8 +123,9 @@ pub(super) const CUES: &[Cue] = &[
     cue("shell", Start, "test -", 3), cue("shell", Start, ". /", 2), cue("shell", Start, "shopt ", 4),
     cue("shell", Start, "setopt ", 4), cue("shell", Start, "complete -", 3), cue("shell", Start, "exec \"$", 3),
     cue("shell", Start, "eval \"$", 3), cue("shell", Start, "declare -", 2), cue("shell", Start, "typeset ", 3),
-    cue("shell", Start, "./configure", 3), cue("shell", Start, "python3 ", 1), cue("shell", Start, "bash ", 2),
-    cue("shell", Start, "find . ", 3),
+    cue("shell", Start, "./configure", 3), cue("shell", Start, "python3 ", 1), cue("shell", Any, ".py --", 3),
+    cue("shell", Start, "conda ", 2), cue("shell", Start, "apt ", 2), cue("shell", Start, "brew ", 3),
+    cue("shell", Start, "bash ", 2), cue("shell", Start, "find . ", 3),
     // perl
     cue("perl", Start, "use strict", 6), cue("perl", Start, "use warnings", 6), cue("perl", Start, "my $", 4),
     cue("perl", Start, "my @", 4), cue("perl", Start, "my %", 4), cue("perl", Start, "my (", 4),
@@ -436,6 +439,12 @@ pub(super) const CUES: &[Cue] = &[
 /// Tokens of languages that do not.
 #[rustfmt::skip]
 pub(super) const FOLDED: &[Cue] = &[
+    // sql
+    cue("sql", End, "$$", 2), cue("sql", Any, "language plpgsql", 5), cue("sql", Any, "inner join", 3),
+    cue("sql", Any, "left join", 3), cue("sql", Start, "group by", 2), cue("sql", Start, "order by", 2),
+    cue("sql", Any, "primary key", 3), cue("sql", Any, "not null", 2), cue("sql", Any, "varchar(", 2),
+    cue("sql", Start, "values (", 3), cue("sql", Any, "auto_increment", 4), cue("sql", Any, "references ", 1),
+    cue("sql", Start, "end$$", 3), cue("sql", Start, "delimiter ", 4),
     // batch
     cue("batch", Start, "@echo off", 8), cue("batch", Start, "echo off", 5), cue("batch", Start, "@rem ", 4),
     cue("batch", Start, "rem ", 2), cue("batch", Any, "%~dp0", 6), cue("batch", Start, "goto ", 3),
@@ -451,6 +460,7 @@ pub(super) const FOLDED: &[Cue] = &[
     cue("batch", Start, "if defined ", 4), cue("batch", Start, "set /", 5), cue("batch", Start, "call :", 5),
     cue("batch", Start, "start \"\"", 4), cue("batch", Start, "@if ", 4), cue("batch", Start, "@setlocal", 6),
     cue("batch", Any, "%programfiles%", 5), cue("batch", Any, "%username%", 3), cue("batch", Start, "color ", 1),
+    cue("batch", Any, "%==", 4), cue("batch", Any, ") else (", 4), cue("batch", Any, "%random%", 4),
     cue("batch", Start, "md ", 1),
     // powershell
     cue("powershell", Any, "write-host", 5), cue("powershell", Any, "write-output", 5),
