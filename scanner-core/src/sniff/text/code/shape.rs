@@ -406,11 +406,7 @@ fn statement(line: &[u8], head: &[u8]) -> u32 {
             }
         }
         b"INSERT" if matches!(second, b"INTO" | b"IGNORE" | b"OVERWRITE" | b"OR") => {
-            if marked || find(&upper, b"VALUES").is_some() {
-                5
-            } else {
-                0
-            }
+            if marked || find(&upper, b"VALUES").is_some() { 5 } else { 0 }
         }
         b"CREATE" | b"ALTER" | b"DROP" if object(second) && marked => 5,
         b"UPDATE" if find(&upper, b" SET ").is_some() && line.contains(&b'=') => 5,
