@@ -688,7 +688,7 @@ fn shorten(words: &mut String) {
 /// Every rule that lives in code: of the scan, of formats, of envelopes and of text checks.
 pub fn rules_in_code() -> impl Iterator<Item = &'static Rule> {
     let formats = format::ALL.iter().flat_map(|format| format.rules);
-    RULES.iter().chain(formats).chain(envelope::RULES).copied().chain(RuleSet::coded())
+    RULES.iter().chain(formats).chain(envelope::RULES).chain(provider::RULES).copied().chain(RuleSet::coded())
 }
 
 /// Streams and messages are text whatever they look like.

@@ -143,6 +143,11 @@ impl<'a> Draft<'a> {
         self.under_way.insert(call);
     }
 
+    /// Whether a call was said to be under way.
+    pub(crate) fn is_under_way(&self, call: usize) -> bool {
+        self.under_way.contains(&call)
+    }
+
     /// Ends the calls that were only said to be under way.
     pub(crate) fn settle(&mut self) {
         for call in std::mem::take(&mut self.under_way) {
@@ -305,16 +310,21 @@ impl<'a> Draft<'a> {
         call: Option<usize>,
     ) -> Option<usize> {
         let Kind::Array = sheet.kind(id) else { return self.text(sheet, id, origin, call) };
-        let at = sheet.pointer(id);
+        let joined = self.join(sheet, id, between);
+        self.add_text(joined, sheet.pointer(id), origin, call)
+    }
+
+    /// The strings of a list as one text. Claims them.
+    fn join(&mut self, sheet: &Sheet, list: NodeId, between: &str) -> Bytes {
         let mut joined = Vec::new();
-        for item in sheet.doc.children(id) {
-            match sheet.doc.text(item, self.budget) {
+        for item in sheet.doc.children(list) {
+            let text = sheet.doc.text(item, self.budget).and_then(|text| {
+                let length = text.as_ref().map_or(0, |text| text.bytes.len());
+                self.budget.spend(Resource::DecodedBytes, u64::try_from(length).unwrap_or(u64::MAX))?;
+                Ok(text)
+            });
+            match text {
                 Ok(Some(text)) => {
-                    let length = u64::try_from(text.bytes.len()).unwrap_or(u64::MAX);
-                    if let Err(exhausted) = self.budget.spend(Resource::DecodedBytes, length) {
-                        self.limit(exhausted, Some(at.clone()));
-                        break;
-                    }
                     sheet.claim(item);
                     if !joined.is_empty() {
                         joined.extend_from_slice(between.as_bytes());
@@ -322,10 +332,10 @@ impl<'a> Draft<'a> {
                     joined.extend_from_slice(&text.bytes);
                 }
                 Ok(None) => {}
-                Err(exhausted) => self.limit(exhausted, Some(at.clone())),
+                Err(exhausted) => self.limit(exhausted, Some(sheet.pointer(list))),
             }
         }
-        self.add_text(joined.into(), at, origin, call)
+        joined.into()
     }
 
     /// Raw pieces of JSON strings that a stream cut, as one text.
@@ -434,24 +444,27 @@ impl<'a> Draft<'a> {
         declared: Option<String>,
         call: Option<usize>,
     ) -> Option<usize> {
-        match sheet.kind(id) {
-            Kind::Text => {}
+        let at = sheet.pointer(id);
+        let text = match sheet.kind(id) {
+            Kind::Text => sheet.doc.text(id, self.budget).map(|text| text.map(|text| text.bytes)),
+            // nbformat wraps base64 into a list of lines.
+            Kind::Array => Ok(Some(self.join(sheet, id, ""))),
             Kind::Null => return None,
             _ => {
                 self.odd_shape(sheet, id, "base64");
                 return None;
             }
-        }
-        let at = sheet.pointer(id);
-        let carried = sheet.doc.text(id, self.budget).and_then(|text| match text {
-            Some(text) if encoded::is_data_url(&text.bytes) => encoded::data_url(&text.bytes, self.budget),
-            Some(text) => encoded::base64(&text.bytes, self.budget),
+        };
+        let carried = text.and_then(|text| match text {
+            Some(text) if encoded::is_data_url(&text) => encoded::data_url(&text, self.budget),
+            Some(text) => encoded::base64(&text, self.budget),
             None => Ok(None),
         });
         let carried = match carried {
             Ok(Some(carried)) => carried,
             Ok(None) => {
                 self.gap(Reason::Malformed, "bytes that are neither base64 nor a data URL: read as text", Some(at));
+                sheet.doc.children(id).for_each(|line| sheet.unclaim(line));
                 return None;
             }
             Err(exhausted) => {
