@@ -12,6 +12,7 @@ use axum::{
 use crate::{
     body::Lingering,
     error::{ApiError, Noted},
+    server::TwoLengths,
     state::State,
 };
 
@@ -67,7 +68,12 @@ pub(crate) async fn observe(Shared(state): Shared<Arc<State>>, request: Request,
     };
     let (parts, body) = request.into_parts();
     let body = Lingering::wrap(&parts.headers, body);
-    let mut response = next.run(Request::from_parts(parts, body)).await;
+    let mut response = if parts.extensions.get::<TwoLengths>().is_some() {
+        drop(body);
+        ApiError::bad("Content-Length and Transfer-Encoding exclude each other: nothing was scanned").into_response()
+    } else {
+        next.run(Request::from_parts(parts, body)).await
+    };
     let noted = response.extensions_mut().remove::<Noted>();
     let scanned = response.extensions_mut().remove::<Scanned>().unwrap_or_default();
     let status = response.status().as_u16();

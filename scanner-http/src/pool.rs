@@ -45,7 +45,7 @@ pub(crate) struct Place {
     _permit: OwnedSemaphorePermit,
 }
 
-type Make = Box<dyn FnOnce() -> io::Result<ScanJob> + Send>;
+type Make = Box<dyn FnOnce() -> Result<ScanJob, ApiError> + Send>;
 type Outcome = Result<Answer, Failure>;
 
 struct Task {
@@ -66,8 +66,8 @@ impl fmt::Debug for Task {
 enum Failure {
     /// It waited too long.
     Late,
-    /// The input could not be read back.
-    Io(io::Error),
+    /// There is nothing to scan.
+    Refused(ApiError),
     /// A bug in this process.
     Panicked,
 }
@@ -117,7 +117,7 @@ impl Pool {
     pub(crate) async fn scan(
         &self,
         place: Place,
-        make: impl FnOnce() -> io::Result<ScanJob> + Send + 'static,
+        make: impl FnOnce() -> Result<ScanJob, ApiError> + Send + 'static,
     ) -> Result<Answer, ApiError> {
         let (answer, outcome) = oneshot::channel();
         let task = Task { make: Box::new(make), answer, since: Instant::now(), place };
@@ -130,7 +130,7 @@ impl Pool {
         match outcome.await {
             Ok(Ok(answer)) => Ok(answer),
             Ok(Err(Failure::Late)) => Err(overloaded().inside("waited too long in the queue")),
-            Ok(Err(Failure::Io(error))) => Err(ApiError::internal(format!("the body could not be read back: {error}"))),
+            Ok(Err(Failure::Refused(error))) => Err(error),
             Ok(Err(Failure::Panicked)) | Err(_) => Err(ApiError::internal("a pool thread panicked")),
         }
     }
@@ -183,7 +183,7 @@ fn run(mut worker: Worker, tasks: &Mutex<Receiver<Task>>, counts: &Counts, wait:
             continue;
         }
         counts.running.fetch_add(1, Ordering::Relaxed);
-        let outcome = catch_unwind(AssertUnwindSafe(|| Ok(worker.scan(make().map_err(Failure::Io)?))));
+        let outcome = catch_unwind(AssertUnwindSafe(|| Ok(worker.scan(make().map_err(Failure::Refused)?))));
         counts.running.fetch_sub(1, Ordering::Relaxed);
         if !ready && outcome.as_ref().is_ok_and(|outcome| outcome.as_ref().is_ok_and(|answer| answer.complete)) {
             ready = true;

@@ -8,12 +8,18 @@ use std::{
     pin::pin,
     sync::{
         Arc,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Duration,
 };
 
-use axum::{Router, body::Body, extract::Request, response::Response};
+use axum::{
+    Router,
+    body::Body,
+    extract::Request,
+    http::{HeaderValue, header},
+    response::Response,
+};
 use hyper::body::Incoming;
 use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},
@@ -27,7 +33,10 @@ use tokio::{
 };
 use tower::ServiceExt;
 
-use crate::config::{Connections, Shutdown};
+use crate::{
+    config::{Connections, Shutdown},
+    framing::Watched,
+};
 
 /// How long the loop waits when the system has no descriptor left.
 const BREATH: Duration = Duration::from_millis(50);
@@ -35,6 +44,10 @@ const BREATH: Duration = Duration::from_millis(50);
 const HEAD_BYTES: usize = 64 * 1024;
 /// Most header lines of a request.
 const HEADERS: usize = 100;
+
+/// Marks a request whose head gave its length in two ways.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TwoLengths;
 
 /// A listener and what answers on it.
 #[derive(Debug)]
@@ -161,16 +174,25 @@ async fn connection(stream: TcpStream, routes: Router, settings: Connections, mu
     // Answers are whole when they are written: nothing is gained by waiting for more.
     let _ = stream.set_nodelay(true);
     let doing = Arc::new(Doing { requests: 0.into(), served: 0.into(), changed: Instant::now().into() });
+    let both = Arc::new(AtomicBool::new(false));
     let service = {
-        let doing = doing.clone();
-        hyper::service::service_fn(move |request: hyper::Request<Incoming>| {
+        let (doing, both) = (doing.clone(), both.clone());
+        hyper::service::service_fn(move |mut request: hyper::Request<Incoming>| {
             let under_way = UnderWay::new(&doing);
             let routes = routes.clone();
+            let chunked = request.headers().contains_key(header::TRANSFER_ENCODING);
+            if chunked && both.load(Ordering::Relaxed) {
+                request.extensions_mut().insert(TwoLengths);
+            }
             async move {
-                let response: Response = match routes.oneshot(request.map(Body::new) as Request).await {
+                let mut response: Response = match routes.oneshot(request.map(Body::new) as Request).await {
                     Ok(response) => response,
                     Err(never) => match never {},
                 };
+                if chunked {
+                    // Nothing is read along after a body in chunks, so nothing may follow it.
+                    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+                }
                 drop(under_way);
                 Ok::<_, Infallible>(response)
             }
@@ -190,7 +212,7 @@ async fn connection(stream: TcpStream, routes: Router, settings: Connections, mu
         .keep_alive_timeout(settings.head.0)
         .max_concurrent_streams(64)
         .max_header_list_size(u32::try_from(HEAD_BYTES).unwrap_or(u32::MAX));
-    let mut served = pin!(builder.serve_connection(TokioIo::new(stream), service));
+    let mut served = pin!(builder.serve_connection(TokioIo::new(Watched::new(stream, both)), service));
     let mut ending = false;
     loop {
         // Before the first request the head's own time counts, which HTTP/2 does not know.

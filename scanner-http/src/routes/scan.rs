@@ -9,16 +9,18 @@ use std::{
 use axum::{
     body::Body,
     extract::{Request, State as Shared},
-    http::{HeaderValue, header, request::Parts},
+    http::{HeaderMap, HeaderValue, header},
     response::Response,
 };
 use scanner_core::{Date, Decision, Resource, too_large};
 use scanner_worker::{Answer, ScanJob};
 
 use crate::{
-    body::{Chunks, Spool},
+    body::{Chunks, Spool, Spooled},
     error::{ApiError, Code},
+    multipart::is_multipart,
     observe::Scanned,
+    parts::Parts,
     state::State,
 };
 
@@ -115,7 +117,11 @@ pub(crate) async fn scan(Shared(state): Shared<Arc<State>>, request: Request) ->
     job.now = Some(today().to_string());
 
     let upload = state.upload()?;
-    let (spooled, bytes) = raw(&state, &parts, body).await?;
+    let taken = Taken::take(&state, &parts.headers, body).await?;
+    if taken.makes_bundle() && !matches!(job.kind.as_str(), "auto" | "bundle" | "runner") {
+        return Err(ApiError::bad("as goes with the part input, not with stdout, stderr, meta and file"));
+    }
+    let bytes = taken.bytes();
     // A body is here, so its memory is counted by the pool's places from now on.
     let place = state.pool.place()?;
     drop(upload);
@@ -123,7 +129,7 @@ pub(crate) async fn scan(Shared(state): Shared<Arc<State>>, request: Request) ->
     let answer = state
         .pool
         .scan(place, move || {
-            job.bytes = spooled.read()?;
+            taken.fill(&mut job)?;
             Ok(job)
         })
         .await?;
@@ -134,16 +140,51 @@ pub(crate) async fn scan(Shared(state): Shared<Arc<State>>, request: Request) ->
     respond(answer, receipt, bytes, caller.tenant.clone())
 }
 
-/// The body as it is.
-async fn raw(state: &State, parts: &Parts, body: Body) -> Result<(crate::body::Spooled, u64), ApiError> {
-    let most = (state.limits.get(Resource::EnvelopeBytes), too_large(&state.limits));
-    let mut chunks = Chunks::new(&parts.headers, body, &state.config.body, most)?;
-    let mut spool = Spool::new(&state.config.body);
-    while let Some(chunk) = chunks.next().await? {
-        spool.write(&chunk).await?;
+/// A body that is here.
+enum Taken {
+    /// The input, as it is.
+    Raw(Spooled, u64),
+    Parts(Box<Parts>),
+}
+
+impl Taken {
+    async fn take(state: &State, headers: &HeaderMap, body: Body) -> Result<Self, ApiError> {
+        if is_multipart(headers) {
+            return Ok(Self::Parts(Box::new(Parts::take(state, headers, body).await?)));
+        }
+        let most = (state.limits.get(Resource::EnvelopeBytes), too_large(&state.limits));
+        let mut chunks = Chunks::new(headers, body, &state.config.body, most)?;
+        let mut spool = Spool::new(&state.config.body);
+        while let Some(chunk) = chunks.next().await? {
+            spool.write(&chunk).await?;
+        }
+        let bytes = spool.length();
+        Ok(Self::Raw(spool.finish().await?, bytes))
     }
-    let bytes = spool.length();
-    Ok((spool.finish().await?, bytes))
+
+    fn bytes(&self) -> u64 {
+        match self {
+            Self::Raw(_, bytes) => *bytes,
+            Self::Parts(parts) => parts.bytes,
+        }
+    }
+
+    fn makes_bundle(&self) -> bool {
+        matches!(self, Self::Parts(parts) if parts.make_bundle())
+    }
+
+    /// Puts it into the job. Blocks: for the thread that scans.
+    fn fill(self, job: &mut ScanJob) -> Result<(), ApiError> {
+        match self {
+            Self::Raw(spooled, _) => {
+                job.bytes = spooled
+                    .read()
+                    .map_err(|error| ApiError::internal(format!("the body could not be read back: {error}")))?;
+                Ok(())
+            }
+            Self::Parts(parts) => parts.fill(job),
+        }
+    }
 }
 
 /// What the worker says when it scanned nothing. Its code is checked, its message is about the request.
