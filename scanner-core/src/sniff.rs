@@ -189,7 +189,8 @@ fn find(bytes: &[u8], archive: Option<zip::Found>) -> Found {
     if let Some(text) = text::decode(bytes) {
         return Found::at_start(text::kind(&text));
     }
-    Found::at_start(magic::unsigned(bytes).unwrap_or(UNKNOWN.label))
+    let rest = magic::unsigned(bytes).or_else(|| text::decode_soiled(bytes));
+    Found::at_start(rest.unwrap_or(UNKNOWN.label))
 }
 
 /// A PDF whose header comes late. A program that holds one in a string is a program.

@@ -68,6 +68,17 @@ const FIRST: &[(&str, &str)] = &[
     ("vcf", "vcard"),
     ("lock", "toml"),
     ("cur", "cur"),
+    ("joblib", "pickle"),
+    ("ini", "ini"),
+    ("inf", "ini"),
+    ("url", "ini"),
+    ("docx", "docx"),
+    ("xlsx", "xlsx"),
+    ("pptx", "pptx"),
+    ("xlsm", "xlsx"),
+    ("xlsb", "xlsx"),
+    ("docm", "docx"),
+    ("pptm", "pptx"),
 ];
 
 /// The extension of a name, lower case: what follows the last dot of the last component. Only that one is compared:

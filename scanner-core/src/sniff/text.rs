@@ -60,6 +60,20 @@ pub(super) fn decode(bytes: &[u8]) -> Option<Text<'_>> {
     is_text(head).then_some(Text { head: Cow::Borrowed(head), whole, raw: bytes })
 }
 
+/// The kind of bytes that would be text were it not for a few binary ones: browsers drop a NUL inside a tag, and a
+/// table with a stray control character is still a table.
+pub(super) fn decode_soiled(bytes: &[u8]) -> Option<&'static str> {
+    let head = Peek(bytes).head(HEAD_BYTES);
+    let clean: Vec<u8> = head.iter().copied().filter(|byte| !is_binary(*byte)).collect();
+    let soiled = head.len().saturating_sub(clean.len());
+    if soiled.saturating_mul(8) > head.len() || clean.len() < 8 || std::str::from_utf8(&clean).is_err() {
+        return None;
+    }
+    let found = kind(&Text { head: Cow::Owned(clean), whole: bytes.len() <= HEAD_BYTES, raw: bytes });
+    let few = soiled.saturating_mul(64) <= head.len();
+    (few || matches!(found, "html" | "svg" | "xml" | "php" | "csv")).then_some(found)
+}
+
 /// What kind of text.
 pub(super) fn kind(text: &Text<'_>) -> &'static str {
     let head = &*text.head;

@@ -51,11 +51,15 @@ fn end_record(peek: Peek<'_>, at: usize) -> Option<Found> {
     if size == 0xffff_ffff || offset == 0xffff_ffff || members == 0xffff {
         // Zip64: the locator before this record knows where its end record is.
         let locator = at.checked_sub(20)?;
-        let record = usize::try_from(peek.u64_le(locator.checked_add(8)?)?).ok()?;
-        let directory = usize::try_from(peek.u64_le(record.checked_add(48)?)?).ok()?;
+        let told = usize::try_from(peek.u64_le(locator.checked_add(8)?)?).ok()?;
+        // The usual record has 56 bytes and ends where the locator begins; what it tells is off by the junk before.
+        let usual = locator.checked_sub(56)?;
+        let record = if peek.has(told, b"PK\x06\x06") { told } else { usual };
+        let prefix = record.checked_sub(told)?;
+        let directory = usize::try_from(peek.u64_le(record.checked_add(48)?)?).ok()?.checked_add(prefix)?;
         let signed = peek.has(locator, b"PK\x06\x07") && peek.has(record, b"PK\x06\x06");
         return (signed && peek.has(directory, b"PK\x01\x02")).then_some(Found {
-            prefix: 0,
+            prefix,
             directory,
             end,
             members: u16::MAX,

@@ -25,6 +25,10 @@ pub(super) fn kind(head: &[u8]) -> Option<&'static str> {
     if toml.is_one() {
         return Some("toml");
     }
+    // A document that is one tagged value, as in attacks on loaders that build objects.
+    if head.trim_ascii_start().starts_with(b"!!python/") || head.trim_ascii_start().starts_with(b"!ruby/") {
+        return Some("yaml");
+    }
     if Ini::read(head).is_one() {
         return Some("ini");
     }

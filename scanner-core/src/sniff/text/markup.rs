@@ -156,6 +156,9 @@ pub(super) fn kind(start: &[u8], text: &Text<'_>) -> Option<&'static str> {
         if has_php(text) {
             return Some("php");
         }
+        if lower == b"a" && !prolog.rest.contains(&b'=') && prolog.rest.trim_ascii_end().ends_with(b"</a>") {
+            return Some("xml");
+        }
         if !is(OF_DOCUMENTS) && is_markdown_behind(prolog.rest) {
             return None;
         }

@@ -229,7 +229,9 @@ impl Scores {
         ]
         .iter()
         .any(|role| find(line, role).is_some());
-        let literal = find(line, b"``").is_some() && !trimmed.starts_with(b"```");
+        // TeX writes ``quotes'' so.
+        let literal = find(line, b"``").and_then(|at| find(line.get(at.checked_add(2)?..)?, b"``")).is_some()
+            && !trimmed.starts_with(b"```");
         let link = find(line, b"`_").is_some() || find(line, b">`_").is_some();
         let field = trimmed.starts_with(b":")
             && find(trimmed.get(1..).unwrap_or_default(), b": ").is_some_and(|at| at < 30)
@@ -257,6 +259,8 @@ impl Scores {
     fn latex(&mut self, trimmed: &[u8]) {
         const COMMANDS: &[&[u8]] = &[
             b"documentclass",
+            b"immediate\\",
+            b"write18",
             b"documentstyle",
             b"usepackage",
             b"begin{",
@@ -334,6 +338,8 @@ impl Scores {
             let strong = matches!(
                 *command,
                 b"documentclass"
+                    | b"immediate\\"
+                    | b"write18"
                     | b"usepackage"
                     | b"begin{"
                     | b"section"

@@ -489,7 +489,10 @@ pub(super) const FOLDED: &[Cue] = &[
     cue("powershell", Any, "start-sleep", 4), cue("powershell", Start, "#requires", 5),
     cue("powershell", Any, "[system.", 3), cue("powershell", Any, "get-aduser", 5),
     cue("powershell", Any, "sort-object", 5), cue("powershell", Any, "write-warning", 5),
-    cue("powershell", Start, "begin {", 1), cue("powershell", Start, "process {", 3),
+    cue("powershell", Any, "-encodedcommand", 5), cue("powershell", Any, "-executionpolicy", 4),
+    cue("powershell", Any, "downloadstring(", 5), cue("powershell", Start, "iex ", 3),
+    cue("powershell", Start, "iex(", 4), cue("powershell", Any, "| iex", 5), cue("powershell", Start, "begin {", 1),
+    cue("powershell", Start, "process {", 3),
     // basic
     cue("basic", Start, "dim ", 4), cue("basic", Start, "end sub", 5), cue("basic", Start, "end if", 3),
     cue("basic", Start, "end function", 4), cue("basic", Start, "sub ", 3), cue("basic", Start, "private sub ", 6),
