@@ -79,7 +79,7 @@ static TYPES: &[Type] = &[
     bytes("odp", "application/vnd.oasis.opendocument.presentation", Container, &["odp", "otp"], &["application/vnd.oasis.opendocument.presentation-template"]),
     bytes("epub", "application/epub+zip", Container, &["epub"], &[]),
     // Programs and models in a zip.
-    bytes("jar", "application/java-archive", Executable, &["jar", "war", "ear", "aar", "sar", "jmod"], &["application/x-jar", "application/x-java-archive"]),
+    bytes("jar", "application/java-archive", Executable, &["jar", "war", "ear", "aar", "sar"], &["application/x-jar", "application/x-java-archive"]),
     bytes("apk", "application/vnd.android.package-archive", Executable, &["apk", "xapk"], &[]),
     bytes("npz", "application/x-npz", Container, &["npz"], &[]),
     bytes("whl", "application/x-wheel+zip", Executable, &["whl"], &[]),
@@ -206,7 +206,7 @@ static TYPES: &[Type] = &[
     text("ics", "text/calendar", Inert, &["ics", "ical", "ifb"], &[]),
     text("vcard", "text/vcard", Inert, &["vcf", "vcard"], &["text/directory", "text/x-vcard"]),
     text("pem", "application/x-pem-file", Inert, &["pem", "crt", "cer", "key", "csr", "pub", "p7b", "p7c", "asc"], &["application/pem-certificate-chain", "application/pkcs10+pem", "application/pkcs7-mime+pem", "application/pkcs7-signature", "application/pkcs8", "application/pkcs8+pem", "application/pkix-cert", "application/x-pem", "application/x-pem-key", "application/x-x509-ca-cert", "application/x-x509-cert", "application/x-x509-key", "text/x-pem", "text/x-ssh-private-key", "text/x-ssh-public-key", "text/x-ssl-private-key", "text/x-ssl-public-key"]),
-    text("roff", "text/troff", Inert, &["roff", "man", "troff", "1", "2", "3", "4", "5", "6", "7", "8", "me", "ms", "mdoc"], &["application/x-troff", "application/x-troff-man", "text/x-troff"]),
+    text("roff", "text/troff", Inert, &["roff", "man", "troff", "me", "ms", "mdoc"], &["application/x-troff", "application/x-troff-man", "text/x-troff"]),
     text("dot", "text/vnd.graphviz", Inert, &["dot", "gv"], &["text/x-dot", "text/x-graphviz"]),
     text("regfile", "text/x-ms-regedit", Executable, &["reg"], &["application/x-ms-regedit", "text/x-windows-registry"]),
     // Neither.

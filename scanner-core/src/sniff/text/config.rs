@@ -42,12 +42,14 @@ struct Toml {
     pairs: u32,
     /// Values that INI would not write: quoted, arrays, inline tables, booleans, dates.
     typed: u32,
+    /// Whether a value stands apart from its `=`: shells never write it so.
+    spaced: bool,
     wrong: u32,
 }
 
 impl Toml {
     fn is_one(&self) -> bool {
-        self.wrong == 0 && self.pairs >= 1 && (self.typed > 0 || self.tables >= 1)
+        self.wrong == 0 && self.pairs >= 1 && (self.tables >= 1 || (self.typed > 0 && self.spaced))
     }
 
     fn read(head: &[u8]) -> Self {
@@ -82,6 +84,7 @@ impl Toml {
                 toml.wrong = toml.wrong.saturating_add(1);
                 continue;
             };
+            toml.spaced |= value.starts_with(b" ");
             let value = value.trim_ascii();
             toml.pairs = toml.pairs.saturating_add(1);
             match value.first() {

@@ -93,9 +93,11 @@ pub(super) fn build_files(head: &[u8], scores: &mut Scores) {
     }
     if from > 0 && instructions > 0 {
         scores.add("dockerfile", instructions.saturating_add(from).saturating_mul(5));
-    } else if from > 0 && head.len() < 64 && head.starts_with(b"FROM ") && !head.trim_ascii_end().contains(&b'\n') {
-        scores.add("dockerfile", 4);
-    } else if from > 0 && head.len() < 200 && head.starts_with(b"FROM ") && find(head, b":").is_some() {
+    } else if from > 0
+        && head.starts_with(b"FROM ")
+        && (head.len() < 64 && !head.trim_ascii_end().contains(&b'\n')
+            || head.len() < 200 && find(head, b":").is_some())
+    {
         scores.add("dockerfile", 4);
     }
     let phony = find(head, b".PHONY").is_some();

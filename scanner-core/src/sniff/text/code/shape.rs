@@ -103,6 +103,9 @@ pub(super) fn line(line: &[u8], scores: &mut Scores) {
             scores.add("lua", u32::from(set).saturating_mul(4));
             scores.add("shell", u32::from(plain && names.len() < arguments.len() && !set).saturating_mul(2));
         }
+        b"require" if spaced && matches!(arguments.first(), Some(b'"' | b'\'')) => {
+            scores.add(if ends(b";") { "perl" } else { "ruby" }, if ends(b";") { 2 } else { 4 });
+        }
         b"print" if rest.starts_with(b"(") && ends(b")") => scores.add("python", 2),
         b"interface" if spaced && arguments.contains(&b'{') => {
             scores.add("typescript", 3);
