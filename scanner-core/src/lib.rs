@@ -24,5 +24,7 @@ pub use finding::*;
 pub use limits::*;
 pub use policy::*;
 pub use reader::*;
+pub use settings::SettingsError;
 pub use sniff::*;
+pub use text::*;
 pub use view::*;

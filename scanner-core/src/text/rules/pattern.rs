@@ -1,0 +1,218 @@
+//! The regex of a rule: words put in, blanks made loose, compiled when first needed.
+
+use std::{ops::Range, sync::OnceLock};
+
+use regex_automata::{
+    Anchored, Input,
+    meta::Regex,
+    util::{captures::Captures, syntax},
+};
+use regex_syntax::{
+    ParserBuilder,
+    hir::literal::{ExtractKind, Extractor},
+};
+
+/// A match reads at most that far: a rule is about one statement, and every anchor may cost that much.
+pub(crate) const SPAN_CAP: usize = 512;
+/// Largest compiled automaton of one rule. The built-in ones need a tenth.
+const NFA_BYTES: usize = 1024 * 1024;
+/// Cache of one rule's lazy automaton. Above what any built-in rule fills.
+const CACHE_BYTES: usize = 1024 * 1024;
+/// Derived anchors are cut to this length: longer is rarer, shorter makes a smaller automaton.
+const ANCHOR_LONGEST: usize = 12;
+/// Derived anchors shorter than this are refused: they would fire on every line.
+pub(crate) const ANCHOR_SHORTEST: usize = 4;
+/// What a blank of a rule stands for: blanks as people and programs put them, or one line break with what comments,
+/// quotes and tables put before the next line.
+const BLANK: &str = r"(?:(?:[ \t_]|\xC2\xA0){1,6}|[ \t]{0,2}\\?\r?\n[ \t>#*/|;-]{0,12})";
+
+/// A regex, compiled when first needed.
+#[derive(Debug)]
+pub(crate) struct Pattern {
+    source: String,
+    case: bool,
+    compiled: OnceLock<Option<Regex>>,
+}
+
+impl Pattern {
+    /// A pattern from the text of a rule, in which a blank is a loose blank.
+    pub(crate) fn new(regex: &str, case: bool) -> Self {
+        Self { source: loose(regex), case, compiled: OnceLock::new() }
+    }
+
+    /// Compiles now.
+    pub(crate) fn compile(&self) -> Result<(), String> {
+        let regex = self.build()?;
+        // Another thread may have been faster; both are the same.
+        let _ = self.compiled.set(Some(regex));
+        Ok(())
+    }
+
+    /// Whether it cannot be compiled. A test keeps the built-in rules from being so.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.regex().is_none()
+    }
+
+    fn regex(&self) -> Option<&Regex> {
+        self.compiled.get_or_init(|| self.build().ok()).as_ref()
+    }
+
+    fn build(&self) -> Result<Regex, String> {
+        Regex::builder()
+            .syntax(syntax::Config::new().unicode(false).utf8(false).case_insensitive(!self.case))
+            .configure(
+                Regex::config()
+                    .utf8_empty(false)
+                    .nfa_size_limit(Some(NFA_BYTES))
+                    .hybrid_cache_capacity(CACHE_BYTES)
+                    .onepass(false)
+                    .backtrack(false),
+            )
+            .build(&self.source)
+            .map_err(|error| error.to_string())
+    }
+
+    /// The match that begins exactly at `span.start`.
+    pub(crate) fn at(&self, text: &[u8], span: Range<usize>) -> Option<Range<usize>> {
+        let found = self.regex()?.search(&Input::new(text).span(span).anchored(Anchored::Yes))?;
+        Some(found.range())
+    }
+
+    /// The first match in a range.
+    pub(crate) fn within(&self, text: &[u8], span: Range<usize>) -> Option<Range<usize>> {
+        let found = self.regex()?.search(&Input::new(text).span(span))?;
+        Some(found.range())
+    }
+
+    /// Where the first group stands in a match, if the regex has one that took part.
+    pub(crate) fn group(&self, text: &[u8], matched: Range<usize>) -> Option<Range<usize>> {
+        let regex = self.regex()?;
+        let mut captures: Captures = regex.create_captures();
+        regex.search_captures(&Input::new(text).span(matched).anchored(Anchored::Yes), &mut captures);
+        captures.get_group(1).map(|span| span.range())
+    }
+}
+
+/// The literals that every match begins with, lower-case; `None` when there is no such list.
+pub(crate) fn derived_anchors(regex: &str) -> Result<Option<Vec<String>>, String> {
+    let hir = ParserBuilder::new()
+        .unicode(false)
+        .utf8(false)
+        .build()
+        .parse(&regex.to_ascii_lowercase())
+        .map_err(|error| error.to_string())?;
+    let mut extractor = Extractor::new();
+    extractor.kind(ExtractKind::Prefix).limit_class(8).limit_total(400).limit_literal_len(ANCHOR_LONGEST);
+    let mut sequence = extractor.extract(&hir);
+    sequence.minimize_by_preference();
+    let Some(literals) = sequence.literals() else { return Ok(None) };
+    let mut anchors: Vec<String> = Vec::new();
+    for literal in literals {
+        let mut bytes = literal.as_bytes();
+        // An anchor that ends inside a character would not be a string; a shorter one finds as much.
+        while let Err(error) = std::str::from_utf8(bytes) {
+            bytes = bytes.get(..error.valid_up_to()).unwrap_or_default();
+        }
+        let text = String::from_utf8_lossy(bytes).trim_end_matches(' ').to_owned();
+        anchors.push(text);
+    }
+    anchors.sort();
+    anchors.dedup();
+    let shortest_first = anchors.clone();
+    anchors.retain(|anchor| !shortest_first.iter().any(|other| other != anchor && anchor.starts_with(other.as_str())));
+    Ok(Some(anchors))
+}
+
+/// Classes are of bytes. A character of more bytes in a class becomes an alternative beside it; in a negated class it
+/// is left out, its bytes stay allowed.
+pub(crate) fn byte_classes(regex: &str) -> String {
+    let mut out = String::with_capacity(regex.len());
+    let mut class: Option<(String, Vec<char>)> = None;
+    let mut escaped = false;
+    for character in regex.chars() {
+        let was_escaped = escaped;
+        escaped = !was_escaped && character == '\\';
+        match &mut class {
+            None if character == '[' && !was_escaped => class = Some(("[".to_owned(), Vec::new())),
+            None => out.push(character),
+            Some((_, wide)) if !character.is_ascii() => wide.push(character),
+            Some((ascii, wide)) => {
+                ascii.push(character);
+                if character == ']' && !was_escaped && ascii.len() > 1 {
+                    if wide.is_empty() || ascii.starts_with("[^") {
+                        out.push_str(ascii);
+                    } else {
+                        out.push_str("(?:");
+                        for character in wide.iter() {
+                            out.push(*character);
+                            out.push('|');
+                        }
+                        out.push_str(if ascii == "[]" { "" } else { ascii });
+                        out.push(')');
+                    }
+                    class = None;
+                }
+            }
+        }
+    }
+    // A class that never ends is told by the compiler of the regex.
+    out.push_str(&class.map_or(String::new(), |(ascii, _)| ascii));
+    out
+}
+
+/// Puts the loose blank where a blank stands outside of a class.
+fn loose(regex: &str) -> String {
+    let mut out = String::with_capacity(regex.len());
+    let mut in_class = false;
+    let mut escaped = false;
+    for character in regex.chars() {
+        match character {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '[' => in_class = true,
+            ']' => in_class = false,
+            ' ' if !in_class => {
+                out.push_str(BLANK);
+                continue;
+            }
+            _ => {}
+        }
+        out.push(character);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn anchors_are_what_a_match_begins_with() {
+        let anchors = |regex| derived_anchors(regex).unwrap();
+        assert_eq!(anchors("ignore (?:all|any)"), Some(vec!["ignore all".to_owned(), "ignore any".to_owned()]));
+        assert_eq!(
+            anchors(r"\b(?:forget|disregard) it"),
+            Some(vec!["disregard it".to_owned(), "forget it".to_owned()])
+        );
+        assert_eq!(anchors(r"[a-z]+ignore"), None);
+    }
+
+    #[test]
+    fn wide_characters_leave_their_class() {
+        assert_eq!(byte_classes("a[b’c]d"), "a(?:’|[bc])d");
+        assert_eq!(byte_classes("[^\"”]{2}"), "[^\"]{2}");
+        assert_eq!(byte_classes(r"\[é]"), r"\[é]");
+        assert_eq!(byte_classes(r"[\]’]"), r"(?:’|[\]])");
+    }
+
+    #[test]
+    fn a_blank_is_loose_and_a_written_one_is_not() {
+        let pattern = Pattern::new("ignore[ ]all rules", false);
+        let finds = |text: &str| pattern.within(text.as_bytes(), 0..text.len()).is_some();
+        assert!(finds("Ignore all rules"));
+        assert!(finds("ignore all\n   # rules"));
+        assert!(finds("ignore all\u{a0}rules"));
+        assert!(!finds("ignore  all rules"));
+        assert!(!finds("ignore all\n\nrules"));
+    }
+}
