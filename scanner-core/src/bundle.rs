@@ -15,7 +15,7 @@ impl fmt::Display for ArtifactId {
 }
 
 /// Who worded an artifact. Everything is read; by default only tool and model are judged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Trust {
     /// Output of the code that ran.
     Tool,

@@ -10,10 +10,12 @@ use crate::{
 
 pub(crate) mod draft;
 mod encoded;
+pub(crate) mod joiner;
 pub(crate) mod link;
 pub(crate) mod rules;
 pub(crate) mod sheet;
 mod stream;
+pub(crate) mod traceback;
 
 use draft::Draft;
 pub(crate) use rules::RULES;
@@ -68,6 +70,8 @@ pub(crate) struct Envelope {
     pub(crate) strays: Vec<Stray>,
     /// The last event or line is not whole.
     pub(crate) cut: bool,
+    /// The stream's own end mark came.
+    pub(crate) done: bool,
     /// A second document follows the first on the same line, at that offset.
     pub(crate) trailing: Option<u64>,
     /// A limit that was met while cutting.
@@ -91,7 +95,7 @@ impl Envelope {
     }
 
     fn of(form: Form) -> Self {
-        Self { form, sheets: Vec::new(), strays: Vec::new(), cut: false, trailing: None, limit: None }
+        Self { form, sheets: Vec::new(), strays: Vec::new(), cut: false, done: false, trailing: None, limit: None }
     }
 
     /// The first document's outermost value.

@@ -24,8 +24,9 @@ pub(crate) struct Format {
 }
 
 /// Every format. The first that lists a label takes it; a text that none lists is [`text`].
-pub(crate) const ALL: &[&Format] = &[&png::FORMAT, &program::FORMAT, &text::FORMAT];
+pub(crate) const ALL: &[&Format] = &[&csv::FORMAT, &png::FORMAT, &program::FORMAT, &text::FORMAT];
 
+mod csv;
 mod png;
 mod program;
 mod text;
@@ -155,7 +156,7 @@ pub(crate) mod testing {
                 aliases: &[],
                 extensions: &[],
                 risk: Risk::Unknown,
-                is_text: false,
+                is_text: !matches!(label, "png" | "elf" | "swf" | "ar"),
             }));
             let bytes = Bytes::copy_from_slice(bytes);
             let mut budget = Budget::new(limits);
@@ -196,5 +197,60 @@ pub(crate) mod testing {
         pub(crate) fn spent(&self, resource: Resource) -> u64 {
             self.budget.spent().get(resource)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::{finding::is_category, sniff::Risk};
+
+    fn kind(label: &'static str, is_text: bool) -> Type {
+        Type { label, mime: "", aliases: &[], extensions: &[], risk: Risk::Unknown, is_text }
+    }
+
+    #[test]
+    fn a_text_without_a_format_of_its_own_is_text() {
+        let name = |label, is_text| of(&kind(label, is_text)).map(|format| format.name);
+        assert_eq!(name("csv", true), Some("csv"));
+        assert_eq!(name("rust", true), Some("text"));
+        assert_eq!(name("empty", false), Some("text"));
+        assert_eq!(name("elf", false), Some("program"));
+        assert_eq!(name("zip", false), None);
+    }
+
+    #[test]
+    fn a_label_has_one_format_and_a_rule_one_id() {
+        let mut labels = BTreeMap::new();
+        let mut rules: BTreeMap<&str, &Rule> = BTreeMap::new();
+        for format in ALL {
+            for label in format.labels {
+                assert_eq!(labels.insert(label, format.name), None, "{label}");
+            }
+            for rule in format.rules {
+                assert!(is_category(&rule.category), "{}", rule.id);
+                let (family, name) = rule.id.split_once('/').expect("format/what-is-wrong");
+                assert!(
+                    [family, name]
+                        .iter()
+                        .all(|part| part.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-')),
+                    "{}",
+                    rule.id
+                );
+                for words in [&rule.why, &rule.remedy] {
+                    assert!(words.ends_with('.'), "{}: whole sentences", rule.id);
+                }
+                // Parts that several formats have bring the same rule.
+                let first = *rules.entry(&rule.id).or_insert(rule);
+                assert!(std::ptr::eq(first, *rule), "{}", rule.id);
+            }
+        }
+    }
+
+    #[test]
+    fn formats_are_in_the_order_of_their_names() {
+        assert!(ALL.is_sorted_by_key(|format| format.name));
     }
 }

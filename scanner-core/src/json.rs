@@ -208,6 +208,11 @@ impl Doc {
         (!self.nodes.is_empty()).then_some(NodeId(0))
     }
 
+    /// The whole input.
+    pub(crate) fn bytes(&self) -> &Bytes {
+        &self.bytes
+    }
+
     /// How many values there are.
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()
@@ -237,6 +242,18 @@ impl Doc {
     /// Items of an array or values of an object; nothing for anything else.
     pub(crate) fn children(&self, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         std::iter::successors(self.node(id).and_then(|node| node.first), |id| self.node(*id)?.next)
+    }
+
+    /// The container of a value.
+    pub(crate) fn parent(&self, id: NodeId) -> Option<NodeId> {
+        self.node(id)?.parent
+    }
+
+    /// A value and everything in it, in the order of the input.
+    pub(crate) fn descendants(&self, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+        let end = self.span(id).end;
+        let inside = (id.0..u32::try_from(self.nodes.len()).unwrap_or(u32::MAX)).map(NodeId);
+        inside.take_while(move |other| *other == id || self.span(*other).start < end)
     }
 
     /// The key under which a value stands, as it is in the input.

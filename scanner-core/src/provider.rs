@@ -8,15 +8,27 @@ use bytes::Bytes;
 use crate::{
     bundle::{Bundle, Status},
     envelope::{Attachment, Envelope, draft::Draft},
-    finding::{Finding, Gap},
+    finding::{Finding, Gap, Rule},
     json::Kind,
     limits::{Budget, Resource},
 };
 
+mod agentcore;
+mod anthropic;
+mod azure;
+mod bedrock;
 mod bundle;
+mod daytona;
+mod e2b;
+mod gemini;
+mod jupyter;
+mod mcp;
+mod modal;
+mod openai;
 mod runner;
 #[cfg(test)]
 mod tests;
+mod xai;
 
 /// One system whose payloads are understood.
 #[derive(Debug)]
@@ -47,7 +59,25 @@ pub(crate) enum Sure {
 }
 
 /// Every provider. Where several may have sent an envelope, the first makes the calls.
-pub(crate) const ALL: &[&Provider] = &[&bundle::PROVIDER, &runner::PROVIDER];
+pub(crate) const ALL: &[&Provider] = &[
+    &bundle::PROVIDER,
+    &anthropic::PROVIDER,
+    &openai::PROVIDER,
+    &xai::PROVIDER,
+    &gemini::PROVIDER,
+    &e2b::PROVIDER,
+    &daytona::PROVIDER,
+    &modal::PROVIDER,
+    &mcp::PROVIDER,
+    &jupyter::PROVIDER,
+    &agentcore::PROVIDER,
+    &bedrock::PROVIDER,
+    &azure::PROVIDER,
+    &runner::PROVIDER,
+];
+
+/// Every rule that an adapter has of its own.
+pub(crate) const RULES: &[&Rule] = daytona::RULES;
 
 /// What was made of an envelope.
 #[derive(Debug)]
@@ -82,6 +112,11 @@ pub(crate) enum Adapted {
         /// What was expected and what is there, for the caller.
         message: String,
     },
+}
+
+/// The systems whose payloads are understood: the words that `--as` and `source.provider` know.
+pub fn provider_names() -> impl Iterator<Item = &'static str> {
+    ALL.iter().map(|provider| provider.name)
 }
 
 /// The provider of that name.
@@ -120,10 +155,12 @@ pub(crate) fn adapt(input: &Bytes, hint: Option<&str>, attachments: &[Attachment
     *budget = trial;
     let mut draft = Draft::new(attachments, budget);
     (first.adapt)(&envelope, &mut draft);
+    draft.settle();
     let mut readings = Vec::new();
     for other in others {
         let mut second = Draft::new(attachments, draft.budget);
         (other.adapt)(&envelope, &mut second);
+        second.settle();
         readings.push((second.bundle, second.findings, second.gaps));
     }
     for (bundle, findings, gaps) in readings {

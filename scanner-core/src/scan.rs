@@ -10,15 +10,13 @@ use bytes::Bytes;
 
 use crate::{
     bundle::{Artifact, ArtifactId, Bundle, Call, Origin, Reference, Source, Status, Trust},
-    finding::{
-        Confidence, Finding, Findings, Gap, Reason, Rule, RuleText, Severity, Stop, Tally, sha256_hex,
-    },
+    envelope::{self, Attachment},
+    finding::{Confidence, Finding, Findings, Gap, Reason, Rule, RuleText, Severity, Stop, Tally, sha256_hex},
     format::{self, Out, Subject},
     inflate,
     limits::{Budget, Exhausted, Limits, Resource},
-    envelope::{self, Attachment},
     provider::{self, Adapted},
-    sniff::{self, Sniffed, Type},
+    sniff::{self, Promise, Sniffed, Type},
     text::{Reading, RuleSet, Watch},
     view::TextView,
 };
@@ -379,7 +377,10 @@ impl Scanner {
 /// assert_eq!(said, "input is larger than envelope_bytes (64 MiB): nothing was scanned");
 /// ```
 pub fn too_large(limits: &Limits) -> String {
-    format!("input is larger than envelope_bytes ({}): nothing was scanned", in_bytes(limits.get(Resource::EnvelopeBytes)))
+    format!(
+        "input is larger than envelope_bytes ({}): nothing was scanned",
+        in_bytes(limits.get(Resource::EnvelopeBytes))
+    )
 }
 
 /// Mebibytes where that is exact, bytes otherwise.
@@ -438,8 +439,33 @@ static POLYGLOT: Rule = Rule::built_in(
     },
 );
 
+static PREFIX: Rule = Rule::built_in(
+    "type/prefix-data",
+    "type.prefix_data",
+    Severity::Medium,
+    Confidence::High,
+    RuleText {
+        title: "Something stands before the file begins",
+        why: "Readers that search for the beginning open the file all the same; those that do not, and filters, see the \
+              junk. What it is for is hidden.",
+        remedy: "Have a person look, or take only the part that is the file.",
+    },
+);
+
+static TRAILING: Rule = Rule::built_in(
+    "type/trailing-data",
+    "type.trailing_data",
+    Severity::Medium,
+    Confidence::High,
+    RuleText {
+        title: "Something stands behind the end of the file",
+        why: "Viewers stop at the end and show nothing of it: a place to carry data out, or a second file in.",
+        remedy: "Cut the file at its end before it is passed on.",
+    },
+);
+
 /// Rules of the scan itself.
-pub(crate) const RULES: &[&Rule] = &[&MISMATCH, &POLYGLOT];
+pub(crate) const RULES: &[&Rule] = &[&MISMATCH, &POLYGLOT, &PREFIX, &TRAILING];
 
 impl Run<'_> {
     /// Turns the input into a bundle of artifacts.
@@ -487,8 +513,15 @@ impl Run<'_> {
     }
 
     /// Gives an artifact its number and its place in the queue, if the budget has room for it.
-    fn admit(&mut self, mut artifact: Artifact, parent: Option<ArtifactId>, depth: u64, parent_path: &str) -> Option<ArtifactId> {
-        let admitted = self.budget.reach(Resource::Depth, depth).and_then(|()| self.budget.spend(Resource::Artifacts, 1));
+    fn admit(
+        &mut self,
+        mut artifact: Artifact,
+        parent: Option<ArtifactId>,
+        depth: u64,
+        parent_path: &str,
+    ) -> Option<ArtifactId> {
+        let admitted =
+            self.budget.reach(Resource::Depth, depth).and_then(|()| self.budget.spend(Resource::Artifacts, 1));
         if let Err(Exhausted(resource)) = admitted {
             let mut gap = Gap::new(
                 Reason::Limit(resource),
@@ -557,13 +590,13 @@ impl Run<'_> {
         record.kind = if text { sniff::plain_text() } else { sniffed.kind };
         record.browser = sniffed.browser;
         record.also.clone_from(&sniffed.also);
-        let (kind, trust) = (record.kind, record.trust);
+        let (kind, trust, size) = (record.kind, record.trust, record.size);
         let (name, declared, path) = (record.name.clone(), record.declared.clone(), record.path.clone());
 
         let subject = Subject { bytes: &bytes, kind };
         let mut out = Out::new(id, &subject, &mut self.findings, &mut self.gaps);
         if !text {
-            compare_types(&sniffed, name.as_deref(), declared.as_deref(), &mut out);
+            compare_types(&sniffed, name.as_deref(), declared.as_deref(), size, &mut out);
         }
         if stops.iter().any(|stop| matches!(stop, Stop::Limit(_))) {
             // Not read at all rather than read in part: the gap says so.
@@ -655,7 +688,7 @@ fn shorten(words: &mut String) {
 /// Every rule that lives in code: of the scan, of formats, of envelopes and of text checks.
 pub fn rules_in_code() -> impl Iterator<Item = &'static Rule> {
     let formats = format::ALL.iter().flat_map(|format| format.rules);
-    RULES.iter().chain(formats).chain(envelope::RULES).copied().chain(RuleSet::coded())
+    RULES.iter().chain(formats).chain(envelope::RULES).chain(provider::RULES).copied().chain(RuleSet::coded())
 }
 
 /// Streams and messages are text whatever they look like.
@@ -663,20 +696,40 @@ const fn is_text_origin(origin: Origin) -> bool {
     !matches!(origin, Origin::Image | Origin::File | Origin::Member)
 }
 
-/// A lying name or declared type, and bytes that are two things at once.
-fn compare_types(sniffed: &Sniffed, name: Option<&str>, declared: Option<&str>, out: &mut Out<'_>) {
+/// A lying name or declared type, bytes that are two things at once, and what stands before or behind.
+fn compare_types(sniffed: &Sniffed, name: Option<&str>, declared: Option<&str>, size: u64, out: &mut Out<'_>) {
+    let mime = sniffed.kind.mime;
     if let Some(mismatch) = sniff::mismatch(sniffed, name, declared) {
         let severity = if mismatch.more_dangerous { Severity::High } else { Severity::Low };
+        let promise = match mismatch.promise {
+            Promise::Name => "its name says",
+            Promise::Declared => "it was declared as",
+        };
         out.find(
             Finding::built_in(&MISMATCH)
                 .severity(severity)
-                .message(format!("declared as {}, the bytes are {}", mismatch.declared, sniffed.kind.mime)),
+                .message(format!("{promise} {}, the bytes are {mime}", mismatch.declared)),
         );
     }
     if let Some(second) = sniffed.also.first() {
+        out.find(Finding::built_in(&POLYGLOT).message(format!("the bytes are {mime} and {} at once", second.mime)));
+        return;
+    }
+    if sniffed.prefix > 0 {
         out.find(
-            Finding::built_in(&POLYGLOT)
-                .message(format!("the bytes are {} and {} at once", sniffed.kind.mime, second.mime)),
+            Finding::built_in(&PREFIX)
+                .at(0, sniffed.prefix)
+                .message(format!("{} bytes stand before the {mime} begins", sniffed.prefix)),
+        );
+    }
+    // A format that has a rule for it looks closer.
+    let looked_at = format::of(sniffed.kind)
+        .is_some_and(|format| format.rules.iter().any(|rule| rule.category == TRAILING.category));
+    if let Some(trailing) = sniffed.trailing.filter(|_| !looked_at) {
+        out.find(
+            Finding::built_in(&TRAILING)
+                .at(trailing, size)
+                .message(format!("{} bytes stand behind the end of the {mime}", size.saturating_sub(trailing))),
         );
     }
 }

@@ -18,6 +18,26 @@ const SAME_FINDINGS: usize = 64;
 /// Characters of a status reason taken from an enumeration the vendor sent.
 const REASON_BYTES: usize = 80;
 
+/// Arguments of the vendors' own tools (SHAPES 1 to 4).
+const ARGUMENTS: &[&str] = &[
+    "code",
+    "command",
+    "commands",
+    "restart",
+    "path",
+    "file_text",
+    "old_str",
+    "new_str",
+    "insert_line",
+    "insert_text",
+    "view_range",
+    "query",
+    "url",
+    "language",
+    "clear_context",
+    "clearContext",
+];
+
 /// Everything an adapter writes into.
 #[derive(Debug)]
 pub(crate) struct Draft<'a> {
@@ -35,16 +55,20 @@ pub(crate) struct Draft<'a> {
     pub(crate) surface: Option<&'static str>,
     /// Who words what is read next: the caller, inside a request's own messages.
     pub(crate) trust: Trust,
+    /// Whose files the references are.
+    pub(crate) vendor: Vendor,
     /// The one budget.
     pub(crate) budget: &'a mut Budget,
     attachments: &'a [Attachment],
     /// Which calls were told how they ended.
     stated: Vec<bool>,
+    /// Which calls were said to be under way.
+    under_way: HashSet<usize>,
     ids: HashMap<String, usize>,
     same: HashMap<Bytes, Vec<usize>>,
     references: HashMap<(&'static str, String), usize>,
     counted: HashMap<&'static str, usize>,
-    keys: HashSet<Bytes>,
+    keys: HashSet<(Trust, Bytes)>,
     limits_met: HashSet<Resource>,
 }
 
@@ -59,9 +83,11 @@ impl<'a> Draft<'a> {
             context: BTreeMap::new(),
             surface: None,
             trust: Trust::Tool,
+            vendor: Vendor { auth: "", hosts: &[] },
             budget,
             attachments,
             stated: Vec::new(),
+            under_way: HashSet::new(),
             ids: HashMap::new(),
             same: HashMap::new(),
             references: HashMap::new(),
@@ -111,6 +137,34 @@ impl<'a> Draft<'a> {
         *stated = true;
     }
 
+    /// Something says that a call is under way. Streams say it before they say how it ended, so it only counts when
+    /// nothing else does.
+    pub(crate) fn progress(&mut self, call: usize) {
+        self.under_way.insert(call);
+    }
+
+    /// Whether a call was said to be under way.
+    pub(crate) fn is_under_way(&self, call: usize) -> bool {
+        self.under_way.contains(&call)
+    }
+
+    /// Ends the calls that were only said to be under way.
+    pub(crate) fn settle(&mut self) {
+        for call in std::mem::take(&mut self.under_way) {
+            self.state_if_silent(call, Status::Pending, "it is still under way");
+        }
+    }
+
+    /// Calls of which nothing said how they ended, in order.
+    pub(crate) fn silent(&self) -> Vec<usize> {
+        (0..self.bundle.calls.len()).filter(|call| !self.is_stated(*call) && !self.under_way.contains(call)).collect()
+    }
+
+    /// The first call of which nothing said how it ended: the one a result without an id belongs to.
+    pub(crate) fn first_silent(&self) -> Option<usize> {
+        (0..self.bundle.calls.len()).find(|call| !self.is_stated(*call))
+    }
+
     /// Whether anything said how a call ended.
     pub(crate) fn is_stated(&self, call: usize) -> bool {
         self.stated.get(call).copied().unwrap_or(false)
@@ -125,7 +179,7 @@ impl<'a> Draft<'a> {
 
     /// For every call of which nothing said how it ended.
     pub(crate) fn state_all_silent(&mut self, status: Status, reason: &str) {
-        for call in 0..self.bundle.calls.len() {
+        for call in self.silent() {
             self.state_if_silent(call, status, reason);
         }
     }
@@ -256,16 +310,21 @@ impl<'a> Draft<'a> {
         call: Option<usize>,
     ) -> Option<usize> {
         let Kind::Array = sheet.kind(id) else { return self.text(sheet, id, origin, call) };
-        let at = sheet.pointer(id);
+        let joined = self.join(sheet, id, between);
+        self.add_text(joined, sheet.pointer(id), origin, call)
+    }
+
+    /// The strings of a list as one text. Claims them.
+    fn join(&mut self, sheet: &Sheet, list: NodeId, between: &str) -> Bytes {
         let mut joined = Vec::new();
-        for item in sheet.doc.children(id) {
-            match sheet.doc.text(item, self.budget) {
+        for item in sheet.doc.children(list) {
+            let text = sheet.doc.text(item, self.budget).and_then(|text| {
+                let length = text.as_ref().map_or(0, |text| text.bytes.len());
+                self.budget.spend(Resource::DecodedBytes, u64::try_from(length).unwrap_or(u64::MAX))?;
+                Ok(text)
+            });
+            match text {
                 Ok(Some(text)) => {
-                    let length = u64::try_from(text.bytes.len()).unwrap_or(u64::MAX);
-                    if let Err(exhausted) = self.budget.spend(Resource::DecodedBytes, length) {
-                        self.limit(exhausted, Some(at.clone()));
-                        break;
-                    }
                     sheet.claim(item);
                     if !joined.is_empty() {
                         joined.extend_from_slice(between.as_bytes());
@@ -273,22 +332,46 @@ impl<'a> Draft<'a> {
                     joined.extend_from_slice(&text.bytes);
                 }
                 Ok(None) => {}
-                Err(exhausted) => self.limit(exhausted, Some(at.clone())),
+                Err(exhausted) => self.limit(exhausted, Some(sheet.pointer(list))),
             }
         }
-        self.add_text(joined.into(), at, origin, call)
+        joined.into()
     }
 
     /// Raw pieces of JSON strings that a stream cut, as one text.
-    pub(crate) fn joined(&mut self, raw: &[u8], at: String, origin: Origin, call: Option<usize>) -> Option<Bytes> {
+    pub(crate) fn joined(&mut self, raw: &[u8], at: String, origin: Origin, call: Option<usize>) {
+        if let Some(text) = self.decode(raw, &at) {
+            self.add_text(text, at, origin, call);
+        }
+    }
+
+    /// Raw pieces of JSON strings, decoded as one.
+    pub(crate) fn decode(&mut self, raw: &[u8], at: &str) -> Option<Bytes> {
         match joined(raw, self.budget) {
-            Ok(text) => {
-                self.add_text(text.clone(), at, origin, call);
-                Some(text)
-            }
+            Ok(text) => Some(text),
             Err(exhausted) => {
-                self.limit(exhausted, Some(at));
+                self.limit(exhausted, Some(at.to_owned()));
                 None
+            }
+        }
+    }
+
+    /// Every string of a value in one role: JSON without a fixed shape that belongs to a call. Its keys stay
+    /// unclaimed.
+    pub(crate) fn tree(&mut self, sheet: &Sheet, id: NodeId, origin: Origin, call: Option<usize>) {
+        for id in sheet.doc.descendants(id) {
+            if sheet.kind(id) == Kind::Text && !sheet.is_claimed(id) {
+                self.text(sheet, id, origin, call);
+            }
+        }
+    }
+
+    /// Arguments of a tool, worded by the model. The usual keys are vocabulary.
+    pub(crate) fn arguments(&mut self, sheet: &Sheet, id: NodeId, call: Option<usize>) {
+        self.tree(sheet, id, Origin::Code, call);
+        for id in sheet.doc.children(id) {
+            if sheet.doc.key(id).is_some_and(|key| ARGUMENTS.contains(&&*key)) {
+                sheet.claim_key(id);
             }
         }
     }
@@ -297,7 +380,7 @@ impl<'a> Draft<'a> {
     pub(crate) fn add_text(&mut self, text: Bytes, at: String, origin: Origin, call: Option<usize>) -> Option<usize> {
         let trust = match origin {
             Origin::Code => Trust::Model,
-            Origin::Message if self.trust == Trust::Caller => Trust::Caller,
+            Origin::Message | Origin::Unclaimed if self.trust == Trust::Caller => Trust::Caller,
             Origin::Message => Trust::Model,
             _ => Trust::Tool,
         };
@@ -361,24 +444,27 @@ impl<'a> Draft<'a> {
         declared: Option<String>,
         call: Option<usize>,
     ) -> Option<usize> {
-        match sheet.kind(id) {
-            Kind::Text => {}
+        let at = sheet.pointer(id);
+        let text = match sheet.kind(id) {
+            Kind::Text => sheet.doc.text(id, self.budget).map(|text| text.map(|text| text.bytes)),
+            // nbformat wraps base64 into a list of lines.
+            Kind::Array => Ok(Some(self.join(sheet, id, ""))),
             Kind::Null => return None,
             _ => {
                 self.odd_shape(sheet, id, "base64");
                 return None;
             }
-        }
-        let at = sheet.pointer(id);
-        let carried = sheet.doc.text(id, self.budget).and_then(|text| match text {
-            Some(text) if encoded::is_data_url(&text.bytes) => encoded::data_url(&text.bytes, self.budget),
-            Some(text) => encoded::base64(&text.bytes, self.budget),
+        };
+        let carried = text.and_then(|text| match text {
+            Some(text) if encoded::is_data_url(&text) => encoded::data_url(&text, self.budget),
+            Some(text) => encoded::base64(&text, self.budget),
             None => Ok(None),
         });
         let carried = match carried {
             Ok(Some(carried)) => carried,
             Ok(None) => {
                 self.gap(Reason::Malformed, "bytes that are neither base64 nor a data URL: read as text", Some(at));
+                sheet.doc.children(id).for_each(|line| sheet.unclaim(line));
                 return None;
             }
             Err(exhausted) => {
@@ -416,7 +502,7 @@ impl<'a> Draft<'a> {
 
     /// A URL of a picture or a file: a data URL is decoded, the vendor's own is a reference, anything else is read as
     /// text and said to be what it is.
-    pub(crate) fn url(&mut self, sheet: &Sheet, id: NodeId, origin: Origin, vendor: &Vendor, call: Option<usize>) {
+    pub(crate) fn url(&mut self, sheet: &Sheet, id: NodeId, origin: Origin, call: Option<usize>) {
         let Ok(Some(text)) = sheet.doc.text(id, self.budget) else {
             if !matches!(sheet.kind(id), Kind::Null) {
                 self.odd_shape(sheet, id, "a URL");
@@ -432,11 +518,12 @@ impl<'a> Draft<'a> {
         }
         self.text(sheet, id, Origin::Metadata, call);
         let url = String::from_utf8_lossy(&text.bytes).into_owned();
-        self.link(url, sheet.pointer(id), vendor, call);
+        self.link(url, sheet.pointer(id), call);
     }
 
     /// A URL that is not a data URL.
-    fn link(&mut self, url: String, at: String, vendor: &Vendor, call: Option<usize>) {
+    fn link(&mut self, url: String, at: String, call: Option<usize>) {
+        let vendor = self.vendor;
         let request = match link::judge(&url, vendor.hosts) {
             link::Link::Vendor => Some(Request { method: "GET", url: url.clone(), auth: vendor.auth.to_owned() }),
             link::Link::Script => {
@@ -506,11 +593,13 @@ impl<'a> Draft<'a> {
 
     /// Reads everything that nobody claimed, keys included, and says what was odd about the document.
     pub(crate) fn sweep(&mut self, sheet: &Sheet) {
+        let trust = self.trust;
         for id in sheet.doc.ids() {
+            self.trust = if sheet.is_callers(id) { Trust::Caller } else { Trust::Tool };
             if !sheet.is_key_claimed(id) {
                 match sheet.doc.key_text(id, self.budget) {
                     // The same unknown key in every row of a table is one text.
-                    Ok(Some(key)) if !key.is_empty() && self.keys.insert(key.clone()) => {
+                    Ok(Some(key)) if !key.is_empty() && self.keys.insert((self.trust, key.clone())) => {
                         self.add_text(key, sheet.pointer(id), Origin::Unclaimed, None);
                     }
                     Ok(_) => {}
@@ -521,6 +610,7 @@ impl<'a> Draft<'a> {
                 self.text(sheet, id, Origin::Unclaimed, None);
             }
         }
+        self.trust = trust;
         self.say_quirks(sheet);
     }
 

@@ -16,6 +16,7 @@ use crate::{
 const ID_BYTES: usize = 128;
 /// More separators than any vendor's identifier has: a sentence in snake case is no identifier.
 const ID_SEPARATORS: usize = 6;
+const MOST_SEPARATORS: usize = 12;
 /// Longest time stamp, model name or media type.
 const STAMP_BYTES: usize = 64;
 
@@ -37,6 +38,8 @@ pub(crate) struct Sheet {
 struct Claim {
     key: bool,
     value: bool,
+    /// The caller of the vendor worded it: a prompt, the definition of a tool.
+    callers: bool,
 }
 
 /// What a claimed value must look like.
@@ -55,7 +58,7 @@ pub(crate) enum Shape {
     /// Bytes that nobody but the vendor can read: a signature, padding against length analysis.
     Opaque,
     /// An object, or a list of them, with these members.
-    Inside(&'static [(&'static str, Shape)]),
+    Inside(&'static [(&'static str, Self)]),
 }
 
 impl Sheet {
@@ -156,6 +159,21 @@ impl Sheet {
     /// Claims the key under which a value stands.
     pub(crate) fn claim_key(&self, id: NodeId) {
         self.set(id, |claim| claim.key = true);
+    }
+
+    /// Says that the caller worded everything in a value.
+    pub(crate) fn mark_callers(&self, id: NodeId) {
+        self.set(id, |claim| claim.callers = true);
+    }
+
+    /// Whether the caller worded a value. Asked in the order of the document: a mark goes down as it is asked for.
+    pub(crate) fn is_callers(&self, id: NodeId) -> bool {
+        let is = |id: NodeId| self.claims.get(id.index()).is_some_and(|claim| claim.get().callers);
+        let callers = is(id) || self.doc.parent(id).is_some_and(is);
+        if callers {
+            self.mark_callers(id);
+        }
+        callers
     }
 
     /// Claims a value.
@@ -302,7 +320,14 @@ pub(crate) fn is_id(word: &str) -> bool {
     let separator = |byte: u8| matches!(byte, b'_' | b'-' | b'.' | b':');
     word.len() <= ID_BYTES
         && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || separator(byte))
-        && word.bytes().filter(|byte| separator(*byte)).count() <= ID_SEPARATORS
+        && is_grouped_like_an_id(word, separator)
+}
+
+/// Few separators, or many digits: a UUID with a region behind it has seven.
+fn is_grouped_like_an_id(word: &str, separator: impl Fn(u8) -> bool) -> bool {
+    let separators = word.bytes().filter(|byte| separator(*byte)).count();
+    let digits = word.bytes().filter(u8::is_ascii_digit).count();
+    separators <= ID_SEPARATORS || separators <= MOST_SEPARATORS && digits.saturating_mul(4) >= word.len()
 }
 
 /// What may stand in the path of a request to the vendor: no dots, so no `..`.

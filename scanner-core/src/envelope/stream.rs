@@ -115,8 +115,7 @@ pub(super) fn events(input: &Bytes, budget: &mut Budget) -> Envelope {
         }
     }
     if !event.data.is_empty() {
-        // Clients drop an event without its blank line; the stream may have been cut here.
-        envelope.cut = true;
+        // Clients drop an event without its blank line. Whether the stream was cut here, its own end mark says.
         close(&mut envelope, input, event, number, budget);
     }
     envelope
@@ -145,7 +144,8 @@ fn close(envelope: &mut Envelope, input: &Bytes, event: Event, number: usize, bu
         }
     };
     // The end mark of OpenAI, xAI and others; nothing to read in it.
-    if data.trim_ascii() == b"[DONE]" || data.trim_ascii().is_empty() {
+    if matches!(data.trim_ascii(), b"[DONE]" | b"") {
+        envelope.done |= !data.trim_ascii().is_empty();
         return;
     }
     let doc = Doc::parse(&data, budget);
@@ -221,6 +221,7 @@ mod tests {
             ["what: is this", "junk"]
         );
         assert!(envelope.cut);
+        assert!(!read("data: {\"a\":1}").cut);
         assert_eq!(envelope.sheets[1].at, "#2");
     }
 

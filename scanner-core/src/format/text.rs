@@ -4,15 +4,34 @@ use bytes::Bytes;
 
 use crate::{
     finding::{Confidence, Finding, Rule, RuleText, Severity, Stop},
-    format::{Format, Out, Subject},
+    format::{Format, Out, Subject, program::launcher},
     limits::{Budget, Resource},
     reader::count,
     view::{OffsetMap, TextView, Units},
 };
 
 /// Beside `empty`, it takes every type that is text and has no format of its own: see [`super::of`].
-pub(crate) const FORMAT: Format =
-    Format { name: "text", labels: &["empty"], inspect, rules: &[&EMPTY, &ENCODING, &MIXED] };
+pub(crate) const FORMAT: Format = Format {
+    name: "text",
+    labels: &["empty"],
+    inspect,
+    rules: &[
+        &EMPTY,
+        &ENCODING,
+        &MIXED,
+        &launcher::SHORTCUT,
+        &launcher::WEB_SHORTCUT,
+        &launcher::SETUP,
+        &launcher::QUERY,
+        &launcher::NETWORK_FOLDER,
+        &launcher::MARKUP_SCRIPT,
+        &launcher::ENCODED_SCRIPT,
+        &launcher::XSLT_SCRIPT,
+        &launcher::YAML_TAG,
+        &launcher::ENCODED_COMMAND,
+        &launcher::REACHES_OUT,
+    ],
+};
 
 static EMPTY: Rule = Rule::built_in(
     "text/empty",
@@ -87,6 +106,15 @@ pub(super) fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Bud
         out.find(Finding::built_in(&EMPTY));
         return Ok(());
     }
+    let result = views(bytes, out, budget);
+    if let Some(view) = out.texts.last().cloned() {
+        launcher::look(subject.kind.label, &view, out);
+    }
+    result
+}
+
+/// The bytes as a text.
+fn views(bytes: &Bytes, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
     let (encoding, mark) = Encoding::of(bytes);
     match encoding {
         Encoding::Bytes | Encoding::Utf8 => {

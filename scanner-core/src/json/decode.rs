@@ -17,7 +17,7 @@ const REPLACEMENT: &[u8] = "\u{fffd}".as_bytes();
 
 /// Hands the decoded text of a raw string to `each`, in order. Linear; never fails: what cannot be decoded becomes
 /// U+FFFD, a backslash before something that is no escape stands for itself.
-pub(super) fn pieces<'a>(raw: &'a [u8], mut each: impl FnMut(Piece<'_>)) {
+pub(super) fn pieces(raw: &[u8], mut each: impl FnMut(Piece<'_>)) {
     let mut at = 0usize;
     while let Some(rest) = raw.get(at..).filter(|rest| !rest.is_empty()) {
         let plain = memchr::memchr(b'\\', rest).unwrap_or(rest.len());
@@ -29,10 +29,10 @@ pub(super) fn pieces<'a>(raw: &'a [u8], mut each: impl FnMut(Piece<'_>)) {
 }
 
 /// Bytes between escapes.
-fn stretch<'a>(bytes: &'a [u8], at: usize, each: &mut impl FnMut(Piece<'_>)) {
+fn stretch(bytes: &[u8], at: usize, each: &mut impl FnMut(Piece<'_>)) {
     let mut at = at;
     for chunk in bytes.utf8_chunks() {
-        let valid: &'a [u8] = chunk.valid().as_bytes();
+        let valid = chunk.valid().as_bytes();
         if !valid.is_empty() {
             each(Piece { at, text: valid, quirk: None });
             at = at.saturating_add(valid.len());
