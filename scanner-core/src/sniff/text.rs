@@ -99,26 +99,29 @@ pub(super) fn kind(text: &Text<'_>) -> &'static str {
 
 /// Texts that open with a magic line.
 fn by_first_line(start: &[u8]) -> Option<&'static str> {
-    const OPENINGS: &[(&[u8], &str)] = &[
-        (b"{\\rtf", "rtf"),
-        (b"%!PS", "ps"),
-        (b"%!\n", "ps"),
-        (b"%!\r", "ps"),
-        (b"%PDF-", "pdf"),
-        (b"BEGIN:VCALENDAR", "ics"),
-        (b"BEGIN:VCARD", "vcard"),
-        (b"Windows Registry Editor Version ", "regfile"),
-        (b"REGEDIT4", "regfile"),
-        (b"ssh-rsa AAAA", "pem"),
-        (b"ssh-ed25519 AAAA", "pem"),
-        (b"ecdsa-sha2-nistp", "pem"),
-        (b"---- BEGIN SSH2", "pem"),
+    // What a line opens with, and what must follow there: a sentence about a format is none of it.
+    const OPENINGS: &[(&[u8], &[u8], &str)] = &[
+        (b"{\\rtf", b"0123456789\\", "rtf"),
+        (b"%!PS", b"-\r\n", "ps"),
+        (b"%!", b"\r\n", "ps"),
+        (b"%PDF-", b"0123456789", "pdf"),
+        (b"BEGIN:VCALENDAR", b"\r\n", "ics"),
+        (b"BEGIN:VCARD", b"\r\n", "vcard"),
+        (b"Windows Registry Editor Version ", b"0123456789", "regfile"),
+        (b"REGEDIT4", b"\r\n", "regfile"),
+        (b"ssh-rsa ", b"A", "pem"),
+        (b"ssh-ed25519 ", b"A", "pem"),
+        (b"ecdsa-sha2-nistp", b"0123456789", "pem"),
+        (b"---- BEGIN SSH2", b" ", "pem"),
     ];
-    let starts = |word: &&[u8]| start.get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word));
-    if let Some((_, label)) = OPENINGS.iter().find(|(opening, _)| starts(opening)) {
-        return Some(label);
+    for (opening, next, label) in OPENINGS {
+        let opens = start.get(..opening.len()).is_some_and(|head| head.eq_ignore_ascii_case(opening));
+        if opens && start.get(opening.len()).is_none_or(|byte| next.contains(byte)) {
+            return Some(label);
+        }
     }
-    if start.starts_with(b"WEBVTT") && start.get(6).is_none_or(u8::is_ascii_whitespace) {
+    let line_ends = start.get(6).is_none_or(|byte| matches!(byte, b'\r' | b'\n'));
+    if start.starts_with(b"WEBVTT") && (line_ends || memchr::memmem::find(start, b"-->").is_some()) {
         return Some("vtt");
     }
     // RFC 7468: text may come before, as `openssl` writes it.
@@ -310,6 +313,8 @@ mod tests {
     fn first_lines() {
         check(b"WEBVTT\n\n00:00.000 --> 00:01.000\nx\n", "vtt");
         check(b"WEBVTTs are files\n", "txt");
+        check(b"BEGIN:VCARD is how one starts\n", "txt");
+        check(b"%!PS is how another starts\n", "txt");
         check(b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", "pem");
         check(b"-----BEGIN HERE-----", "pem");
         check(b"%PDF is how a pdf starts\n", "txt");
