@@ -216,14 +216,15 @@ fn is_text(head: &[u8]) -> bool {
 fn is_legacy(head: &[u8]) -> bool {
     let high = head.iter().filter(|byte| **byte >= 0x80).count();
     let letters = head.iter().filter(|byte| byte.is_ascii_alphabetic() || **byte == b' ').count();
-    if head.len() < 4 || head.len() < 8 && high > 2 {
+    // A few bytes are no statistics.
+    if head.len() < 8 {
         return false;
     }
-    // Western: mostly ASCII, few of the C1 range.
+    // Western: mostly ASCII letters, few of the C1 range.
     let c1 = head.iter().filter(|byte| (0x80..0xa0).contains(*byte)).count();
-    if high.saturating_mul(5) <= head.len().saturating_mul(2)
-        && letters.saturating_mul(2) >= head.len().saturating_sub(high)
-    {
+    let (most_high, least_letters) = if head.len() < 24 { (3, 6) } else { (4, 6) };
+    let rare = high.saturating_mul(10) <= head.len().saturating_mul(most_high);
+    if rare && letters.saturating_mul(10) >= head.len().saturating_sub(high).saturating_mul(least_letters) {
         return true;
     }
     // One byte per letter, in other alphabets: nearly all in the upper half of the upper half.
@@ -233,7 +234,9 @@ fn is_legacy(head: &[u8]) -> bool {
         return true;
     }
     // Two bytes per letter.
+    let punctuated = head.iter().any(|byte| matches!(byte, b' ' | b'\n' | b',' | b'.' | b':'));
     head.len() >= 12
+        && punctuated
         && (is_paired(
             head,
             |lead| matches!(lead, 0x81..=0x9f | 0xe0..=0xfc),
@@ -305,7 +308,7 @@ mod tests {
         check(b"\xef\xbb\xbfhello", "txt");
         check(b"\xff\xfeh\0i\0", "txt");
         check(b"<\0h\0t\0m\0l\0>\0<\0b\0>\0", "html");
-        check("Gr\u{fc}\u{df}e".chars().map(|c| c as u8).collect::<Vec<_>>().as_slice(), "txt");
+        check("Gr\u{fc}\u{df}e aus Berlin".chars().map(|c| c as u8).collect::<Vec<_>>().as_slice(), "txt");
         check(b"\x82\xb1\x82\xea\x82\xcd\x83e\x83L\x83X\x83g\x82\xc5\x82\xb7\x81B\x93\xfa\x96{\x8c\xea\n", "txt");
     }
 

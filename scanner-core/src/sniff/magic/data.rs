@@ -5,6 +5,8 @@ use crate::sniff::peek::{find, is_binary};
 
 pub(super) const PROOFS: &[Proof] = &[
     ("npy", |b| b.has(0, b"\x93NUMPY") && holds(b.u8(6), |major| (1..=3).contains(&major))),
+    // Encapsulated PostScript with a preview (EPSF 3.0, section 5.2), and what printers are sent.
+    ("ps", |b| b.has(0, b"\xc5\xd0\xd3\xc6") || b.has(0, b"\x04%!PS")),
     ("sqlite", |b| b.has(0, b"SQLite format 3\0")),
     ("hdf5", is_hdf5),
     ("mat", |b| {

@@ -44,6 +44,10 @@ pub(super) fn kind(head: &[u8]) -> Option<&'static str> {
     if is_graph(head) {
         return Some("dot");
     }
+    // A manual page that is another's.
+    if head.starts_with(b".so man") && head.trim_ascii_end().len() < 128 {
+        return Some("roff");
+    }
     let mut scores = Scores::default();
     scores.read(lines(head));
     scores.kind()
