@@ -227,6 +227,10 @@ fn is_legacy(head: &[u8]) -> bool {
     if rare && letters.saturating_mul(10) >= head.len().saturating_sub(high).saturating_mul(least_letters) {
         return true;
     }
+    // Tables of numbers with a name here and there: random bytes of that length would hold a control character.
+    if head.len() >= 32 && high.saturating_mul(5) <= head.len() {
+        return true;
+    }
     // One byte per letter, in other alphabets: nearly all in the upper half of the upper half.
     let spaced = head.iter().any(|byte| matches!(byte, b' ' | b'\n'));
     let upper = head.iter().filter(|byte| **byte >= 0xc0).count();
