@@ -70,8 +70,8 @@ impl Sheet {
 
     /// The JSON inside a string, if the whole of it is an object or an array. Claims the string then.
     pub(crate) fn inner(&self, id: NodeId, budget: &mut Budget) -> Result<Option<Self>, Exhausted> {
-        let Some(text) = self.doc.text(id, budget)? else { return Ok(None) };
-        let inner = Self::parse_inner(&text.bytes, self.pointer(id), budget);
+        let Some(text) = self.doc.string(id, budget)? else { return Ok(None) };
+        let inner = Self::parse_inner(&text, self.pointer(id), budget);
         if inner.is_some() {
             self.claim(id);
         }
@@ -117,9 +117,7 @@ impl Sheet {
     /// The values under any of these keys. Claims the keys.
     pub(crate) fn take_any<'a>(&'a self, object: NodeId, keys: &'a [&str]) -> impl Iterator<Item = NodeId> + 'a {
         let members = self.doc.children(object);
-        members
-            .filter(move |id| self.doc.key(*id).is_some_and(|key| keys.contains(&&*key)))
-            .inspect(|id| self.claim_key(*id))
+        members.filter(move |id| keys.iter().any(|key| self.doc.has_key(*id, key))).inspect(|id| self.claim_key(*id))
     }
 
     /// The items of an array, or the value itself when it is no array: a single object where a list is due is read
@@ -133,7 +131,7 @@ impl Sheet {
     }
 
     fn peek_all<'a>(&'a self, object: NodeId, key: &'a str) -> impl Iterator<Item = NodeId> + 'a {
-        self.doc.children(object).filter(move |id| self.doc.key(*id).is_some_and(|other| other == key))
+        self.doc.children(object).filter(move |id| self.doc.has_key(*id, key))
     }
 
     /// The first value under a key, without a claim.
@@ -283,7 +281,7 @@ impl Sheet {
         let mut queue = vec![(object, table)];
         while let Some((object, table)) = queue.pop() {
             for id in self.doc.children(object) {
-                let shape = self.doc.key(id).and_then(|key| table.iter().find(|(known, _)| *known == key));
+                let shape = table.iter().find(|(known, _)| self.doc.has_key(id, known));
                 let Some((_, shape)) = shape else { continue };
                 self.claim_key(id);
                 let list = match self.kind(id) {

@@ -1,6 +1,6 @@
 //! Items of the Responses API: messages, calls and their outputs (SHAPES 2.1 to 2.4, 3.1).
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use bytes::Bytes;
 
@@ -43,7 +43,7 @@ pub(crate) struct Reading {
     /// The longest output a shell was allowed, by call.
     longest: HashMap<usize, u64>,
     /// Calls of each step of a run.
-    pub(super) steps: HashMap<String, Vec<usize>>,
+    pub(super) steps: HashMap<String, BTreeSet<usize>>,
     pub(super) sequence: Option<i64>,
     pub(super) seen_event: bool,
     pub(super) ended: bool,
@@ -376,10 +376,10 @@ fn is_cut_json(text: &Bytes, draft: &mut Draft<'_>) -> bool {
 /// Arguments of a function: JSON in a string.
 pub(super) fn arguments(sheet: &Sheet, id: NodeId, call: usize, draft: &mut Draft<'_>) {
     match sheet.kind(id) {
-        Kind::Text => match sheet.doc.text(id, draft.budget) {
+        Kind::Text => match sheet.doc.string(id, draft.budget) {
             Ok(Some(text)) => {
                 sheet.claim(id);
-                read_arguments(draft, text.bytes, sheet.pointer(id), Some(call));
+                read_arguments(draft, text, sheet.pointer(id), Some(call));
             }
             Ok(None) => {}
             Err(exhausted) => draft.limit(exhausted, Some(sheet.pointer(id))),
