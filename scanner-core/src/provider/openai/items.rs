@@ -598,7 +598,7 @@ pub(crate) fn message(sheet: &Sheet, object: NodeId, reading: &mut Reading, draf
 }
 
 /// Content: a string or parts.
-pub(super) fn parts(
+pub(crate) fn parts(
     sheet: &Sheet,
     id: NodeId,
     origin: Origin,
