@@ -63,6 +63,7 @@ pub use limits::*;
 pub use lines::*;
 pub use output::*;
 pub use policy::*;
+pub use provider::provider_names;
 pub use reader::*;
 pub use receipt::*;
 pub use scan::*;

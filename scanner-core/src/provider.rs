@@ -124,6 +124,11 @@ pub(crate) enum Adapted {
     },
 }
 
+/// The systems whose payloads are understood: the words that `--as` and `source.provider` know.
+pub fn provider_names() -> impl Iterator<Item = &'static str> {
+    ALL.iter().map(|provider| provider.name)
+}
+
 /// The provider of that name.
 pub(crate) fn named(name: &str) -> Option<&'static Provider> {
     ALL.iter().copied().find(|provider| provider.name == name)

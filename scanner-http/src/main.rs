@@ -1,2 +1,192 @@
-//! x
-fn main() {}
+//! The `scanner-http` program: configuration, state, routes, serve, end.
+
+use std::{
+    fs::File,
+    io::{self, Read, Write},
+    net::TcpStream,
+    path::PathBuf,
+    process::ExitCode,
+    sync::Arc,
+    time::Duration,
+};
+
+use scanner_http::{Config, ConfigError, Server, State, admin_router, config::Level, router};
+use tokio::{
+    signal::unix::{Signal, SignalKind, signal},
+    sync::watch,
+    time::sleep,
+};
+
+const USAGE: &str = "\
+scanner-http: judges the output of AI code execution, over HTTP.
+
+  scanner-http [--config FILE]     serve; SCANNER_CONFIG names the file too
+  scanner-http --check             read the configuration, say what is wrong with it, and end
+  scanner-http token               make a token, and the lines for the configuration
+  scanner-http health [ADDRESS]    ask a running service whether it is ready; exit code 0 or 1
+
+Without a configuration it listens on 127.0.0.1:8080, and on 127.0.0.1:8081 for /healthz, /readyz and /metrics.
+Try: curl --data-binary @FILE 'http://127.0.0.1:8080/v1/scan?audience=page', or open http://127.0.0.1:8080/docs
+";
+
+/// The command line or the configuration is wrong (sysexits `EX_USAGE`, as the command).
+const WRONG: u8 = 64;
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1).peekable();
+    if arguments.peek().is_some_and(|first| first == scanner_worker::WORKER_ARGUMENT) {
+        return scanner_worker::serve().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
+    }
+    let mut file = std::env::var_os("SCANNER_CONFIG").map(PathBuf::from);
+    let mut only_check = false;
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--config" => match arguments.next() {
+                Some(path) => file = Some(path.into()),
+                None => return say("scanner-http: --config needs a file", WRONG),
+            },
+            "--check" => only_check = true,
+            "token" => return token(),
+            "health" => return health(&arguments.next().unwrap_or_else(|| "127.0.0.1:8081".to_owned())),
+            "--help" | "-h" => return print(USAGE),
+            "--version" | "-V" => return print(concat!("scanner-http ", env!("CARGO_PKG_VERSION"), "\n")),
+            other => {
+                return say(
+                    &format!("scanner-http: unknown argument {:?}\n\n{USAGE}", scanner_core::visible(other)),
+                    WRONG,
+                );
+            }
+        }
+    }
+    match prepare(file) {
+        Ok(_) if only_check => print("good\n"),
+        Ok(config) => run(config),
+        Err(error) => say(&format!("scanner-http: {error}"), WRONG),
+    }
+}
+
+fn prepare(file: Option<PathBuf>) -> Result<Config, ConfigError> {
+    Config::read(
+        file.as_deref(),
+        std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))),
+    )
+}
+
+fn say(line: &str, code: u8) -> ExitCode {
+    // Nothing can be done about a closed standard error.
+    let _ = writeln!(io::stderr(), "{line}");
+    ExitCode::from(code)
+}
+
+fn print(text: &str) -> ExitCode {
+    io::stdout().write_all(text.as_bytes()).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS)
+}
+
+/// A token nobody can guess, and what the configuration holds of it.
+fn token() -> ExitCode {
+    let mut random = [0; 32];
+    if let Err(error) = File::open("/dev/urandom").and_then(|mut system| system.read_exact(&mut random)) {
+        return say(&format!("scanner-http: no random numbers: {error}"), 1);
+    }
+    let token = data_encoding::BASE64URL_NOPAD.encode(&random);
+    let digest = scanner_core::sha256_hex(token.as_bytes());
+    print(&format!(
+        "# for the caller: Authorization: Bearer {token}\n[[tokens]]\ntenant = \"change-me\"\nsha256 = \"{digest}\"\n"
+    ))
+}
+
+/// Asks `/readyz`: for containers that hold no other program.
+fn health(address: &str) -> ExitCode {
+    let asked = address.parse().map_err(io::Error::other).and_then(|address| {
+        let patience = Duration::from_secs(2);
+        let mut stream = TcpStream::connect_timeout(&address, patience)?;
+        stream.set_read_timeout(Some(patience))?;
+        stream.write_all(b"GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
+        let mut answer = String::new();
+        stream.take(4096).read_to_string(&mut answer)?;
+        Ok(answer)
+    });
+    match asked {
+        Ok(answer) if answer.starts_with("HTTP/1.1 200 ") => print("ready\n"),
+        Ok(_) => say("not ready", 1),
+        Err(error) => say(&format!("scanner-http: {}: {error}", scanner_core::visible(address)), 1),
+    }
+}
+
+fn run(config: Config) -> ExitCode {
+    log(config.log.level);
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().max_blocking_threads(16).build() {
+        Ok(runtime) => runtime,
+        Err(error) => return say(&format!("scanner-http: {error}"), 1),
+    };
+    match runtime.block_on(serve(config)) {
+        Ok(code) => code,
+        Err(error) => say(&format!("scanner-http: {error}"), 1),
+    }
+}
+
+/// One JSON object a line, to standard error.
+fn log(level: Level) {
+    let level = match level {
+        Level::Off => tracing::level_filters::LevelFilter::OFF,
+        Level::Error => tracing::level_filters::LevelFilter::ERROR,
+        Level::Warn => tracing::level_filters::LevelFilter::WARN,
+        Level::Info => tracing::level_filters::LevelFilter::INFO,
+        Level::Debug => tracing::level_filters::LevelFilter::DEBUG,
+    };
+    tracing_subscriber::fmt()
+        .json()
+        .flatten_event(true)
+        .with_target(false)
+        .with_max_level(level)
+        .with_writer(io::stderr)
+        .init();
+}
+
+async fn serve(config: Config) -> io::Result<ExitCode> {
+    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    let (connections, shutdown) = (config.connections.clone(), config.shutdown.clone());
+    let (listen, admin) = (config.listen, config.admin);
+    let state = match State::new(config) {
+        Ok(state) => Arc::new(state),
+        Err(error) => return Ok(say(&format!("scanner-http: {error}"), WRONG)),
+    };
+    let open = state.open_connections();
+    let service = Server::bind(listen, router(state.clone()), &connections, open.clone()).await?;
+    let watched = Server::bind(admin, admin_router(state.clone()), &connections, open).await?;
+    tracing::info!(address = %service.address()?, admin = %watched.address()?, version = env!("CARGO_PKG_VERSION"), "listening");
+
+    let (end, ends) = watch::channel(false);
+    let (admin_end, admin_ends) = watch::channel(false);
+    let finish = shutdown.clone();
+    let mut serving = tokio::spawn(async move { service.run(ends, &finish).await });
+    let finish = shutdown.clone();
+    tokio::spawn(async move { watched.run(admin_ends, &finish).await });
+
+    either(&mut terminate, &mut interrupt).await;
+    tracing::info!("ending");
+    state.close();
+    let ended = async {
+        sleep(shutdown.grace.0).await;
+        // Nobody listens only when the server is gone already.
+        let _ = end.send(true);
+        let _ = (&mut serving).await;
+    };
+    let code = tokio::select! {
+        () = ended => ExitCode::SUCCESS,
+        () = either(&mut terminate, &mut interrupt) => {
+            tracing::warn!("asked twice: not waiting for requests under way");
+            ExitCode::FAILURE
+        }
+    };
+    let _ = admin_end.send(true);
+    tracing::info!("ended");
+    Ok(code)
+}
+
+async fn either(a: &mut Signal, b: &mut Signal) {
+    tokio::select! {
+        _ = a.recv() => {}
+        _ = b.recv() => {}
+    }
+}

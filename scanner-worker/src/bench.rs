@@ -1,15 +1,15 @@
 //! The bench: rules and policies ready, where jobs are done, in whichever process.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use bytes::Bytes;
 use scanner_core::{
-    Attachment, Audience, Date, Facts, Input, Kind, Policy, Reason, Resource, RuleSet, Scanner, SettingsError, human, sniff_human,
-    sniff_json, sniff_tsv, text_line, verdict_json,
+    Attachment, Audience, Date, Facts, Input, Kind, Policy, Reason, Resource, RuleSet, Scanner, SettingsError, Verdict,
+    human, sniff_human, sniff_json, sniff_tsv, text_line, verdict_json,
 };
 
 use crate::{
-    job::{Answer, Death, Job, ScanJob, SniffFormat, SniffJob, TextJob},
+    job::{Answer, Counts, Death, Job, ScanJob, SniffFormat, SniffJob, TextJob},
     setup::{Setup, SetupError},
 };
 
@@ -113,6 +113,7 @@ impl Bench {
                 None => verdict_json(&verdict),
             },
             receipt: verdict.receipt().as_str().to_owned(),
+            counts: counts(&verdict),
         })
     }
 
@@ -131,6 +132,28 @@ impl Bench {
             }
         }
         Ok(answer)
+    }
+}
+
+fn counts(verdict: &Verdict) -> Counts {
+    let report = verdict.report();
+    let mut findings = BTreeMap::<(&str, &str), u64>::new();
+    for finding in &report.findings {
+        *findings.entry((&finding.rule.category, finding.severity.name())).or_default() += 1;
+    }
+    let mut gaps = BTreeMap::<String, u64>::new();
+    for gap in &report.gaps {
+        *gaps.entry(gap.reason.to_string()).or_default() += 1;
+    }
+    let would_be = verdict.audiences().iter().filter_map(|audience| audience.would_be).max();
+    Counts {
+        provider: report.source.provider.map(str::to_owned),
+        would_be: would_be.map(|decision| decision.name().to_owned()),
+        findings: findings
+            .into_iter()
+            .map(|((category, severity), count)| (category.to_owned(), severity.to_owned(), count))
+            .collect(),
+        gaps: gaps.into_iter().collect(),
     }
 }
 

@@ -135,9 +135,10 @@ struct JobHead<J> {
 impl Job {
     pub(crate) fn to_frame(&self) -> (Vec<u8>, Vec<&[u8]>) {
         let parts: Vec<&[u8]> = match self {
-            Self::Scan(job) => {
-                std::iter::once(&job.bytes).chain(job.attachments.iter().map(|attached| &attached.bytes)).map(|bytes| &**bytes).collect()
-            }
+            Self::Scan(job) => std::iter::once(&job.bytes)
+                .chain(job.attachments.iter().map(|attached| &attached.bytes))
+                .map(|bytes| &**bytes)
+                .collect(),
             Self::Sniff(job) => vec![&job.bytes],
             Self::Text(job) => vec![&job.lines],
         };
@@ -169,7 +170,9 @@ fn split(body: Vec<u8>, lengths: &[usize]) -> io::Result<Vec<Bytes>> {
         .iter()
         .map(|length| (*length <= rest.len()).then(|| rest.split_to(*length)))
         .collect::<Option<Vec<Bytes>>>();
-    parts.filter(|_| rest.is_empty()).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "parts and body differ in length"))
+    parts
+        .filter(|_| rest.is_empty())
+        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "parts and body differ in length"))
 }
 
 /// What comes of a job.
@@ -188,6 +191,23 @@ pub struct Answer {
     pub output: String,
     /// The receipt, in canonical form.
     pub receipt: String,
+    /// What was seen, in numbers.
+    pub counts: Counts,
+}
+
+/// What was seen, in numbers: for metrics, so that no front has to read a verdict. The words are those of verdicts, but
+/// they come from a worker: a front that makes labels of them checks them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Counts {
+    /// The system the input came from.
+    pub provider: Option<String>,
+    /// The worst decision there would be, were the policy enforced.
+    pub would_be: Option<String>,
+    /// Category, severity, how many.
+    pub findings: Vec<(String, String, u64)>,
+    /// Reason, how many.
+    pub gaps: Vec<(String, u64)>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -196,6 +216,7 @@ struct AnswerHead {
     complete: bool,
     refusal: Option<(String, String)>,
     wants: Vec<String>,
+    counts: Counts,
     parts: Vec<usize>,
 }
 
@@ -212,6 +233,7 @@ impl Answer {
             complete: self.complete,
             refusal: self.refusal.clone(),
             wants: self.wants.clone(),
+            counts: self.counts.clone(),
             parts: parts.iter().map(|part| part.len()).collect(),
         };
         (serde_json::to_vec(&head).unwrap_or_default(), parts)
@@ -225,13 +247,15 @@ impl Answer {
             None => None,
             Some(name) => Some(Decision::named(&name).ok_or_else(|| wrong("not a decision"))?),
         };
-        let [output, receipt] = <[Bytes; 2]>::try_from(split(frame.body, &head.parts)?).map_err(|_| wrong("not two parts"))?;
+        let [output, receipt] =
+            <[Bytes; 2]>::try_from(split(frame.body, &head.parts)?).map_err(|_| wrong("not two parts"))?;
         let text = |bytes: Bytes| String::from_utf8(bytes.into()).map_err(|_| wrong("not UTF-8"));
         Ok(Self {
             decision,
             complete: head.complete,
             refusal: head.refusal,
             wants: head.wants,
+            counts: head.counts,
             output: text(output)?,
             receipt: text(receipt)?,
         })
@@ -248,7 +272,9 @@ mod tests {
         job.attachments = vec![Attachment { reference: "cfile_1".to_owned(), bytes: Bytes::from_static(b"fetched") }];
         let job = Job::Scan(job);
         let (head, parts) = job.to_frame();
-        let Job::Scan(back) = Job::from_frame(Frame { head, body: parts.concat() }).unwrap() else { panic!("another job") };
+        let Job::Scan(back) = Job::from_frame(Frame { head, body: parts.concat() }).unwrap() else {
+            panic!("another job")
+        };
         assert_eq!((&*back.bytes, &*back.attachments[0].bytes), (&b"input"[..], &b"fetched"[..]));
     }
 

@@ -2,7 +2,7 @@
 
 use super::{
     Sniffed, Type,
-    table::{named, type_of, types},
+    table::{type_of, types},
 };
 
 /// Who promised a type.
@@ -68,6 +68,17 @@ const FIRST: &[(&str, &str)] = &[
     ("vcf", "vcard"),
     ("lock", "toml"),
     ("cur", "cur"),
+    ("joblib", "pickle"),
+    ("ini", "ini"),
+    ("inf", "ini"),
+    ("url", "ini"),
+    ("docx", "docx"),
+    ("xlsx", "xlsx"),
+    ("pptx", "pptx"),
+    ("xlsm", "xlsx"),
+    ("xlsb", "xlsx"),
+    ("docm", "docx"),
+    ("pptm", "pptx"),
 ];
 
 /// The extension of a name, lower case: what follows the last dot of the last component. Only that one is compared:
@@ -171,14 +182,14 @@ fn judge(
     if kept {
         return None;
     }
-    let worst = held.iter().map(|kind| kind.risk.danger()).max().unwrap_or_default();
-    let text_that_runs = found.label == "source-other";
-    Some(Mismatch {
-        promise,
-        declared,
-        found: named(found.label),
-        more_dangerous: found.risk.danger() > worst && !text_that_runs,
-    })
+    // That a text file may hold an unlisted language excuses no listed one.
+    let worst = held
+        .iter()
+        .filter(|kind| kind.label != "source-other")
+        .map(|kind| kind.risk.danger())
+        .max()
+        .unwrap_or_default();
+    Some(Mismatch { promise, declared, found, more_dangerous: found.risk.danger() > worst })
 }
 
 #[cfg(test)]

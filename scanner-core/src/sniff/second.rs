@@ -1,7 +1,7 @@
 //! Second types: the same bytes valid as something else, and data behind the end.
 
 use super::{
-    Risk, named, ole,
+    Risk, magic, named, ole,
     peek::{Peek, find},
     pickle, text, zip,
 };
@@ -44,6 +44,10 @@ pub(super) fn types(
         }
     }
     if media || matches!(label, "pe" | "elf") {
+        let tail = peek.tail(ENDS_BYTES);
+        if find(tail, b"%PDF-").and_then(|at| find(tail.get(at..)?, b" obj")).is_some() {
+            also.push("pdf");
+        }
         for window in [peek.head(ENDS_BYTES), peek.tail(ENDS_BYTES)] {
             also.extend(markup(window));
         }
@@ -58,6 +62,7 @@ pub(super) fn types(
         "svg" => also.extend(html_in_svg(bytes)),
         "shell" => also.extend(python_in_shell(bytes)),
         "pdf" => also.extend(before_pdf(peek)),
+        "ps" => also.extend(pdf_in_ps(peek)),
         _ => {}
     }
     also
@@ -106,8 +111,9 @@ fn behind_end(bytes: &[u8], label: &str, trailing: usize) -> Option<&'static str
     if rest.len() < 8 {
         return None;
     }
-    if rest.starts_with(b"\x7fELF") {
-        return Some("elf");
+    let kind = named(label);
+    if let Some(found) = magic::signed(rest).filter(|found| rest.len() >= 32 && named(found).mime != kind.mime) {
+        return Some(found);
     }
     if rest.starts_with(b"%PDF-") {
         return Some("pdf");
@@ -156,10 +162,16 @@ fn python_in_shell(bytes: &[u8]) -> Option<&'static str> {
     (quotes && find(head, b"python").is_some()).then_some("python")
 }
 
-/// A PDF whose header comes late may be a page or a script before it.
+/// A page or a script before the first object of a PDF: behind late headers, in comments.
 fn before_pdf(peek: Peek<'_>) -> Option<&'static str> {
-    let at = find(peek.head(1024 + 8), b"%PDF-")?;
-    markup(peek.head(at))
+    let head = peek.head(2048);
+    markup(head.get(..find(head, b"obj")?)?)
+}
+
+/// `%!PS-Adobe-N.n PDF-M.m` is a header that PDF readers take (ISO 32000-1 annex H, implementation note 14).
+fn pdf_in_ps(peek: Peek<'_>) -> Option<&'static str> {
+    let line = peek.head(128).split(|byte| *byte == b'\n').next()?;
+    (find(line, b" PDF-").is_some() && find(peek.head(4096), b"obj").is_some()).then_some("pdf")
 }
 
 /// Where data behind the end begins.
@@ -228,7 +240,7 @@ fn jpeg_end(peek: Peek<'_>) -> Option<usize> {
     start.checked_add(at)?.checked_add(2)
 }
 
-/// GIF89a section 27: blocks up to the trailer.
+/// `GIF89a` section 27: blocks up to the trailer.
 fn gif_end(peek: Peek<'_>) -> Option<usize> {
     let colours = |flags: u8| if flags & 0x80 == 0 { 0_usize } else { 6_usize.wrapping_shl(u32::from(flags & 7)) };
     let mut at = 13_usize.checked_add(colours(peek.u8(10)?))?;

@@ -33,7 +33,8 @@ pub(super) const PROOFS: &[Proof] = &[
     }),
     ("aac", |b| b.has(0, b"ADIF") && b.head(64).iter().copied().any(is_binary)),
     ("aac", |b| is_framed(b, adts_frame)),
-    ("mp3", |b| is_framed(b, mpeg_frame)),
+    // 0xfffe is a byte order mark far more often than MPEG-1 layer I.
+    ("mp3", |b| !b.has(0, b"\xff\xfe") && is_framed(b, mpeg_frame)),
 ];
 
 pub(super) const LAST_PROOFS: &[Proof] = &[("mpegts", is_transport_stream), ("mp3", is_framed_later)];

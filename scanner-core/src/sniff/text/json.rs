@@ -56,7 +56,7 @@ pub(super) fn kind(text: &Text<'_>) -> Option<&'static str> {
             }
         }
         // Cut after enough that no sentence would have got through.
-        End::Cut if facts.members >= 1 || facts.parts >= 3 || head.len() > 64 => {
+        End::Cut if facts.members >= 1 || facts.parts >= 3 || (head.len() > 64 && first != b'/') => {
             if matches!(first, b'"' | b'n' | b't' | b'f') {
                 return None;
             }

@@ -156,6 +156,9 @@ pub(super) fn kind(start: &[u8], text: &Text<'_>) -> Option<&'static str> {
         if has_php(text) {
             return Some("php");
         }
+        if lower == b"a" && !prolog.rest.contains(&b'=') && prolog.rest.trim_ascii_end().ends_with(b"</a>") {
+            return Some("xml");
+        }
         if !is(OF_DOCUMENTS) && is_markdown_behind(prolog.rest) {
             return None;
         }
@@ -246,7 +249,10 @@ impl<'a> Prolog<'a> {
         let name = name
             .get(..name.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b":-_.".contains(byte)).count())
             .unwrap_or_default();
-        if name.eq_ignore_ascii_case(b"html") {
+        let cut = !name.is_empty() && name.len() < 4 && rest.trim_ascii().len() == name.len();
+        if name.eq_ignore_ascii_case(b"html")
+            || (cut && name.eq_ignore_ascii_case(b"html".get(..name.len()).unwrap_or_default()))
+        {
             self.html_doctype = true;
         } else if name.eq_ignore_ascii_case(b"svg") {
             self.svg_doctype = true;
@@ -299,7 +305,8 @@ fn element(rest: &[u8]) -> Option<(&[u8], bool)> {
         rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b":-_.".contains(byte) || **byte >= 0x80).count();
     let name = rest.get(..length)?;
     let ended = rest.get(length).is_none_or(|end| end.is_ascii_whitespace() || b">/".contains(end));
-    let closes = memchr::memchr(b'>', rest).and_then(|at| rest.get(at.checked_sub(1)?)) == Some(&b'/');
+    let closes = memchr::memchr(b'>', rest.get(..1024).unwrap_or(rest)).and_then(|at| rest.get(at.checked_sub(1)?))
+        == Some(&b'/');
     (name.first().is_some_and(|first| first.is_ascii_alphabetic() || *first == b'_') && ended).then_some((name, closes))
 }
 
@@ -380,7 +387,7 @@ mod tests {
         check("<a href=\"javascript:alert(1)\">x</a>", Some("html"));
         check("<!-- saved -->\n<html>", Some("html"));
         check("<?xml version='1.0'?>\n<!DOCTYPE html PUBLIC \"x\">\n<html xmlns='y'/>", Some("html"));
-        check("<!DOCTYPE ht", Some("xml"));
+        check("<!DOCTYPE ht", Some("html"));
         check("<!doctype html><p>hi", Some("html"));
         check("{% extends 'a' %}\n<div>x</div>", Some("html"));
         check("<x:html xmlns:x=\"http://www.w3.org/1999/xhtml\"><x:script>1</x:script></x:html>", Some("html"));

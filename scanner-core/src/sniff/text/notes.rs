@@ -45,7 +45,7 @@ pub(super) fn kind(head: &[u8]) -> Option<&'static str> {
         return Some("dot");
     }
     let mut scores = Scores::default();
-    scores.read(head);
+    scores.read(lines(head));
     scores.kind()
 }
 
@@ -85,10 +85,40 @@ fn is_graph(head: &[u8]) -> bool {
             || find(head, b"}").is_some())
 }
 
+/// What programs print of themselves: lines with a level, traces, test runs.
+pub(super) fn log(start: &[u8]) -> Option<&'static str> {
+    const LEVELS: &[&[u8]] =
+        &[b"INFO", b"WARN", b"WARNING", b"ERROR", b"DEBUG", b"TRACE", b"CRITICAL", b"FATAL", b"NOTICE", b"SEVERE"];
+    if start.starts_with(b"Traceback (most recent call last)")
+        || start.starts_with(b"=====") && find(start.get(..128).unwrap_or(start), b"test session starts ====").is_some()
+    {
+        return Some("log");
+    }
+    let (mut all, mut levelled) = (0_u32, 0_u32);
+    for line in lines(start).filter(|line| !line.trim_ascii().is_empty()).take(20) {
+        let head = line.get(..120).unwrap_or(line);
+        let mut words = head.split(|byte| matches!(byte, b' ' | b'[' | b']' | b':' | b'|' | b'(' | b')' | b'<' | b'>'));
+        all = all.saturating_add(1);
+        levelled = levelled.saturating_add(u32::from(words.any(|word| LEVELS.contains(&word))));
+    }
+    (levelled >= 2 && levelled.saturating_mul(5) >= all.saturating_mul(3)).then_some("log")
+}
+
+/// How much a text looks like a written document.
+pub(super) fn strength<'a>(lines: impl Iterator<Item = &'a [u8]>) -> u32 {
+    let mut scores = Scores::default();
+    scores.read(lines);
+    scores.kind().map_or(0, |_| scores.markdown.max(scores.rst).max(scores.latex).max(scores.roff))
+}
+
 #[derive(Debug, Default)]
 struct Scores {
     markdown: u32,
+    /// Whether a mark was seen that no other way of writing has.
+    is_markdown: bool,
     rst: u32,
+    /// Whether a mark was seen that only reStructuredText has.
+    is_rst: bool,
     latex: u32,
     roff: u32,
     lines: u32,
@@ -99,16 +129,42 @@ impl Scores {
         *score = score.saturating_add(points);
     }
 
-    fn read(&mut self, head: &[u8]) {
+    fn read<'a>(&mut self, lines: impl Iterator<Item = &'a [u8]>) {
         let mut before: &[u8] = b"";
+        // A heading stands alone: comments behind a hash have code right below.
+        let mut heading = false;
         let mut fenced = false;
-        for line in lines(head).take(LINES) {
+        // Settings between two lines of dashes stand above what static sites and notebooks publish.
+        let mut front = None;
+        for (at, line) in lines.take(LINES).enumerate() {
+            match (front, line.trim_ascii_end() == b"---") {
+                (None, true) if at == 0 => front = Some(true),
+                (Some(true), true) => {
+                    front = Some(false);
+                    Self::add(&mut self.markdown, 3);
+                }
+                _ => {}
+            }
+            if front == Some(true) {
+                continue;
+            }
             let trimmed = line.trim_ascii();
             if !trimmed.is_empty() {
                 Self::add(&mut self.lines, 1);
             }
+            if heading && trimmed.is_empty() {
+                self.is_markdown = true;
+                Self::add(&mut self.markdown, 2);
+            }
+            let hashes = line.iter().take_while(|byte| **byte == b'#').count();
+            heading = (1..=6).contains(&hashes)
+                && line.get(hashes) == Some(&b' ')
+                && line.len() > hashes.saturating_add(1)
+                && before.trim_ascii().is_empty()
+                && !fenced;
             if trimmed.starts_with(b"```") || trimmed.starts_with(b"~~~") && trimmed.iter().any(|byte| *byte != b'~') {
                 Self::add(&mut self.markdown, 2);
+                self.is_markdown = true;
                 fenced = !fenced;
             } else if !fenced {
                 self.markdown(line, before);
@@ -121,12 +177,6 @@ impl Scores {
     }
 
     fn markdown(&mut self, line: &[u8], before: &[u8]) {
-        let hashes = line.iter().take_while(|byte| **byte == b'#').count();
-        let heading =
-            (1..=6).contains(&hashes) && line.get(hashes) == Some(&b' ') && line.len() > hashes.saturating_add(1);
-        if heading && before.trim_ascii().is_empty() {
-            Self::add(&mut self.markdown, 2);
-        }
         let trimmed = line.trim_ascii();
         let table = trimmed.contains(&b'|')
             && trimmed.len() >= 3
@@ -138,6 +188,7 @@ impl Scores {
             && find(trimmed, b"**").is_some()
             && !trimmed.starts_with(b"/*")
             && !trimmed.starts_with(b"***");
+        self.is_markdown |= table || link || image || bold;
         let points = u32::from(table)
             .saturating_mul(3)
             .saturating_add(u32::from(link && line.contains(&b'[')).saturating_mul(2))
@@ -178,7 +229,9 @@ impl Scores {
         ]
         .iter()
         .any(|role| find(line, role).is_some());
-        let literal = find(line, b"``").is_some() && !trimmed.starts_with(b"```");
+        // TeX writes ``quotes'' so.
+        let literal = find(line, b"``").and_then(|at| find(line.get(at.checked_add(2)?..)?, b"``")).is_some()
+            && !trimmed.starts_with(b"```");
         let link = find(line, b"`_").is_some() || find(line, b">`_").is_some();
         let field = trimmed.starts_with(b":")
             && find(trimmed.get(1..).unwrap_or_default(), b": ").is_some_and(|at| at < 30)
@@ -191,6 +244,7 @@ impl Scores {
             && line.len() >= before.len()
             && line.len() <= before.len().saturating_add(4)
             && before.first().is_some_and(u8::is_ascii_alphanumeric);
+        self.is_rst |= directive || role || link || (literal && !line.contains(&b'#'));
         let points = u32::from(directive)
             .saturating_mul(4)
             .saturating_add(u32::from(role).saturating_mul(3))
@@ -205,6 +259,8 @@ impl Scores {
     fn latex(&mut self, trimmed: &[u8]) {
         const COMMANDS: &[&[u8]] = &[
             b"documentclass",
+            b"immediate\\",
+            b"write18",
             b"documentstyle",
             b"usepackage",
             b"begin{",
@@ -282,6 +338,8 @@ impl Scores {
             let strong = matches!(
                 *command,
                 b"documentclass"
+                    | b"immediate\\"
+                    | b"write18"
                     | b"usepackage"
                     | b"begin{"
                     | b"section"
@@ -330,8 +388,12 @@ impl Scores {
     }
 
     fn kind(&self) -> Option<&'static str> {
-        let best =
-            [("roff", self.roff, 3), ("latex", self.latex, 3), ("rst", self.rst, 5), ("markdown", self.markdown, 4)];
+        let best = [
+            ("roff", self.roff, 3),
+            ("latex", self.latex, 3),
+            ("rst", if self.is_rst { self.rst } else { 0 }, 5),
+            ("markdown", if self.is_markdown { self.markdown } else { 0 }, 4),
+        ];
         let (label, score, _) =
             best.into_iter().filter(|(_, score, least)| score >= least).max_by_key(|(label, score, _)| {
                 // Their marks mean little elsewhere; ties go to the rarer kind.
