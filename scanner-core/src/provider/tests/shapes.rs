@@ -1,5 +1,5 @@
-//! Payloads written by hand after the vendors' documentation, one file each under `cases/`, and beside each what must
-//! come of it. `UPDATE_WANT=1` writes what comes now: read the difference before you commit it.
+//! Cases of the corpus as the adapters see them: `cases/AREA/FILE.want` holds what must come of `corpus/AREA/FILE`.
+//! `UPDATE_WANT=1` writes what comes now: read the difference before you commit it. An empty golden adds a case.
 
 use std::{env, fs, path::PathBuf};
 
@@ -46,17 +46,21 @@ fn summary(input: &[u8]) -> String {
 
 #[test]
 fn cases() {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src/provider/tests/cases");
-    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.sort();
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let mut goldens = Vec::new();
+    for area in fs::read_dir(root.join("src/provider/tests/cases")).unwrap() {
+        goldens.extend(fs::read_dir(area.unwrap().path()).unwrap().map(|entry| entry.unwrap().path()));
+    }
+    goldens.sort();
     let mut wrong = Vec::new();
-    for file in files.iter().filter(|file| file.extension().is_some_and(|extension| extension != "want")) {
-        let got = summary(&fs::read(file).unwrap());
-        let want = file.with_extension("want");
+    for golden in goldens {
+        let area = golden.parent().and_then(|area| area.file_name()).unwrap();
+        let case = root.join("../corpus").join(area).join(golden.file_stem().unwrap());
+        let got = summary(&fs::read(&case).unwrap());
         if env::var_os("UPDATE_WANT").is_some() {
-            fs::write(want, got).unwrap();
-        } else if fs::read_to_string(want).unwrap_or_default() != got {
-            wrong.push(format!("{}:\n{got}", file.display()));
+            fs::write(golden, got).unwrap();
+        } else if fs::read_to_string(golden).unwrap() != got {
+            wrong.push(format!("{}:\n{got}", case.display()));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
