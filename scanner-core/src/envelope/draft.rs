@@ -509,10 +509,18 @@ impl<'a> Draft<'a> {
         declared: Option<String>,
         call: Option<usize>,
     ) -> Option<usize> {
-        let text = sheet.doc.string(id, self.budget).ok()??;
-        // The shortest picture there is has more than 24 bytes.
-        if text.len() < 32 || encoded::base64(&text, self.budget).ok()?.is_none() {
-            return None;
+        let carried = sheet.doc.string(id, self.budget).and_then(|text| match text {
+            // The shortest picture there is has more than 24 bytes.
+            Some(text) if text.len() >= 32 => encoded::base64(&text, self.budget),
+            _ => Ok(None),
+        });
+        match carried {
+            Ok(Some(_)) => {}
+            Ok(None) => return None,
+            Err(exhausted) => {
+                self.limit(exhausted, Some(sheet.pointer(id)));
+                return None;
+            }
         }
         self.bytes(sheet, id, origin, declared, call)
     }
@@ -520,11 +528,11 @@ impl<'a> Draft<'a> {
     /// A URL of a picture or a file: a data URL is decoded, the vendor's own is a reference, anything else is read as
     /// text and said to be what it is.
     pub(crate) fn url(&mut self, sheet: &Sheet, id: NodeId, origin: Origin, call: Option<usize>) {
-        let Ok(Some(text)) = sheet.doc.string(id, self.budget) else {
-            if !matches!(sheet.kind(id), Kind::Null) {
-                self.odd_shape(sheet, id, "a URL");
-            }
-            return;
+        let text = match sheet.doc.string(id, self.budget) {
+            Ok(Some(text)) => text,
+            Ok(None) if sheet.kind(id) == Kind::Null => return,
+            Ok(None) => return self.odd_shape(sheet, id, "a URL"),
+            Err(exhausted) => return self.limit(exhausted, Some(sheet.pointer(id))),
         };
         if text.is_empty() {
             return;

@@ -8,8 +8,9 @@ use std::cell::Cell;
 use bytes::Bytes;
 
 use crate::{
+    finding::Stop,
     json::{Doc, Kind, NodeId},
-    limits::{Budget, Exhausted},
+    limits::{Budget, Exhausted, Resource},
 };
 
 /// Longest identifier. OpenAI allows 64 for `call_id`; Bedrock and Azure use paths of about 100.
@@ -71,7 +72,7 @@ impl Sheet {
     /// The JSON inside a string, if the whole of it is an object or an array. Claims the string then.
     pub(crate) fn inner(&self, id: NodeId, budget: &mut Budget) -> Result<Option<Self>, Exhausted> {
         let Some(text) = self.doc.string(id, budget)? else { return Ok(None) };
-        let inner = Self::parse_inner(&text, self.pointer(id), budget);
+        let inner = Self::parse_inner(&text, self.pointer(id), budget)?;
         if inner.is_some() {
             self.claim(id);
         }
@@ -79,14 +80,18 @@ impl Sheet {
     }
 
     /// JSON that was text: only if the whole of it is one object or array.
-    pub(crate) fn parse_inner(text: &Bytes, at: String, budget: &mut Budget) -> Option<Self> {
-        let first = text.iter().find(|byte| !byte.is_ascii_whitespace())?;
-        if !matches!(first, b'{' | b'[' | b'"') {
-            return None;
+    pub(crate) fn parse_inner(text: &Bytes, at: String, budget: &mut Budget) -> Result<Option<Self>, Exhausted> {
+        let first = text.iter().find(|byte| !byte.is_ascii_whitespace());
+        if !matches!(first, Some(b'{' | b'[' | b'"')) {
+            return Ok(None);
         }
         let doc = Doc::parse(text, budget);
-        let whole = doc.stop.is_none() && doc.end == text.len();
-        whole.then(|| Self::new(doc, at, 0))
+        match doc.stop {
+            None if doc.end == text.len() => Ok(Some(Self::new(doc, at, 0))),
+            // Nested beyond what any reader follows: it is text.
+            Some(Stop::Limit(exhausted)) if exhausted.0 != Resource::Depth => Err(exhausted),
+            _ => Ok(None),
+        }
     }
 
     /// The outermost value.

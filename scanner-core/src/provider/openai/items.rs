@@ -16,6 +16,7 @@ use crate::{
     },
     finding::{Reason, Stop},
     json::{Doc, Kind, NodeId},
+    limits::Resource,
 };
 
 use super::{file, printed};
@@ -369,8 +370,17 @@ fn logs(sheet: &Sheet, id: NodeId, call: usize, dialect: Dialect, draft: &mut Dr
 
 /// Whether a text is JSON up to its end, and not over there.
 fn is_cut_json(text: &Bytes, draft: &mut Draft<'_>) -> bool {
-    text.starts_with(b"{\"")
-        && matches!(Doc::parse(text, draft.budget).stop, Some(Stop::Malformed { at, .. }) if at >= offset(text.len()))
+    if !text.starts_with(b"{\"") {
+        return false;
+    }
+    match Doc::parse(text, draft.budget).stop {
+        Some(Stop::Malformed { at, .. }) => at >= offset(text.len()),
+        Some(Stop::Limit(exhausted)) if exhausted.0 != Resource::Depth => {
+            draft.limit(exhausted, None);
+            false
+        }
+        _ => false,
+    }
 }
 
 /// Arguments of a function: JSON in a string.
