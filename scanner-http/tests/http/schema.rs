@@ -1,0 +1,1 @@
+//! docs/schema against what is really answered.
