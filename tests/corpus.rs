@@ -41,7 +41,11 @@ fn every_golden_has_its_case() {
             for file in fs::read_dir(area).unwrap() {
                 let path = file.unwrap().path();
                 if path.extension().is_some_and(|extension| extension == "want") {
-                    assert!(wants.iter().any(|want| want.file_name() == path.file_name()), "{} has no case", path.display());
+                    assert!(
+                        wants.iter().any(|want| want.file_name() == path.file_name()),
+                        "{} has no case",
+                        path.display()
+                    );
                 }
             }
         }

@@ -59,10 +59,16 @@ fn main() {
         "half" => say(&[8, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
         "not-json" => say_frame("{", ""),
         "not-a-decision" => {
-            say_frame(r#"{"decision":"fine","complete":true,"refusal":null,"wants":[],"parts":[0,0]}"#, "");
+            say_frame(
+                r#"{"decision":"fine","complete":true,"refusal":null,"wants":[],"counts":{"provider":null,"would_be":null,"findings":[],"gaps":[]},"parts":[0,0]}"#,
+                "",
+            );
         }
         "lying-parts" => {
-            say_frame(r#"{"decision":"allow","complete":true,"refusal":null,"wants":[],"parts":[9,9]}"#, "{}");
+            say_frame(
+                r#"{"decision":"allow","complete":true,"refusal":null,"wants":[],"counts":{"provider":null,"would_be":null,"findings":[],"gaps":[]},"parts":[9,9]}"#,
+                "{}",
+            );
         }
         other => panic!("no such deed: {other}"),
     }

@@ -113,7 +113,8 @@ impl Case {
 
 /// The built-in rules, read once.
 #[allow(clippy::expect_used, reason = "built-in rules are tested to be readable")]
-pub static RULES: LazyLock<RuleSet> = LazyLock::new(|| RuleSet::built_in(scanner_rules::FILES).expect("built-in rules"));
+pub static RULES: LazyLock<RuleSet> =
+    LazyLock::new(|| RuleSet::built_in(scanner_rules::FILES).expect("built-in rules"));
 
 /// A scanner with the built-in rules.
 pub fn scanner(limits: Limits) -> Scanner {
@@ -124,7 +125,8 @@ pub fn scanner(limits: Limits) -> Scanner {
 #[allow(clippy::expect_used, reason = "built-in policies are tested to be readable")]
 pub fn policy(name: &str) -> Policy {
     let text = |name: &str| scanner_rules::POLICIES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text);
-    Policy::parse(name, text(name).expect("a built-in policy"), &|name| text(name).map(Cow::Borrowed)).expect("a policy")
+    Policy::parse(name, text(name).expect("a built-in policy"), &|name| text(name).map(Cow::Borrowed))
+        .expect("a policy")
 }
 
 /// A day on which no test depends.
@@ -147,7 +149,9 @@ pub fn golden(report: &Report) -> String {
             .audiences()
             .iter()
             .map(|audience| {
-                let would = audience.would_be.map_or_else(String::new, |would: Decision| format!(" (would be {})", would.name()));
+                let would = audience
+                    .would_be
+                    .map_or_else(String::new, |would: Decision| format!(" (would be {})", would.name()));
                 format!("{} {}/{}{would}", audience.audience, audience.decision.name(), audience.deliver.name())
             })
             .collect();
@@ -179,7 +183,8 @@ pub fn golden(report: &Report) -> String {
     for finding in &report.findings {
         let artifact = finding.artifact.map_or_else(|| "-".to_owned(), |id| id.to_string());
         let span = finding.span.map_or_else(|| "-".to_owned(), |span| format!("{}..{}", span.start, span.end));
-        let decoded = if finding.decoded.is_empty() { String::new() } else { format!(" by {}", finding.decoded.join("+")) };
+        let decoded =
+            if finding.decoded.is_empty() { String::new() } else { format!(" by {}", finding.decoded.join("+")) };
         writeln!(
             out,
             "finding {} {} {} {} {artifact} {span}{decoded}: {}",

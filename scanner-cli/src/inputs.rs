@@ -37,7 +37,11 @@ pub(crate) fn places(paths: &[PathBuf]) -> Vec<Result<Place, Problem>> {
             let mut below = Vec::new();
             list(path, path, DEEPEST, &mut below);
             if below.is_empty() {
-                all.push(Err(Problem { input: shown, code: "empty_folder", message: "the folder holds no file".to_owned() }));
+                all.push(Err(Problem {
+                    input: shown,
+                    code: "empty_folder",
+                    message: "the folder holds no file".to_owned(),
+                }));
             }
             all.extend(below);
         } else {
@@ -49,9 +53,14 @@ pub(crate) fn places(paths: &[PathBuf]) -> Vec<Result<Place, Problem>> {
 }
 
 fn list(root: &Path, folder: &Path, deeper: usize, all: &mut Vec<Result<Place, Problem>>) {
-    let problem = |path: &Path, code, message: String| Err(Problem { input: path.to_string_lossy().into_owned(), code, message });
+    let problem =
+        |path: &Path, code, message: String| Err(Problem { input: path.to_string_lossy().into_owned(), code, message });
     let Some(deeper) = deeper.checked_sub(1) else {
-        all.push(problem(folder, "too_deep", format!("folders are nested deeper than {DEEPEST}: nothing in here was scanned")));
+        all.push(problem(
+            folder,
+            "too_deep",
+            format!("folders are nested deeper than {DEEPEST}: nothing in here was scanned"),
+        ));
         return;
     };
     let entries = match fs::read_dir(folder).and_then(|entries| entries.collect::<io::Result<Vec<_>>>()) {
@@ -93,11 +102,15 @@ type Why = (&'static str, String);
 /// A regular file, whole. Opening never waits: a FIFO without a writer, a socket or a device is refused.
 fn read_file(path: &Path, limits: &Limits) -> Result<Vec<u8>, Why> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
-    let file = rustix::fs::open(path, flags, Mode::empty()).map_err(|errno| ("unreadable", io::Error::from(errno).to_string()))?;
+    let file = rustix::fs::open(path, flags, Mode::empty())
+        .map_err(|errno| ("unreadable", io::Error::from(errno).to_string()))?;
     let file = File::from(file);
     let about = file.metadata().map_err(|error| ("unreadable", error.to_string()))?;
     if !about.is_file() {
-        return Err(("not_a_file", format!("{}: nothing was scanned. Use - to scan standard input", kind_of(about.file_type()))));
+        return Err((
+            "not_a_file",
+            format!("{}: nothing was scanned. Use - to scan standard input", kind_of(about.file_type())),
+        ));
     }
     // Sparse files say their size before they are read: ten gigabytes of nothing cost nothing.
     if about.len() > limits.get(Resource::EnvelopeBytes) {
@@ -132,7 +145,11 @@ fn too_large(limits: &Limits) -> Why {
 
 /// A file that an option names: attachments, watch lists, rules, policies.
 pub(crate) fn read_named(path: &Path, limits: &Limits) -> Result<Vec<u8>, Problem> {
-    read_file(path, limits).map_err(|(code, message)| Problem { input: path.to_string_lossy().into_owned(), code, message })
+    read_file(path, limits).map_err(|(code, message)| Problem {
+        input: path.to_string_lossy().into_owned(),
+        code,
+        message,
+    })
 }
 
 /// A file of the operator, as text.

@@ -22,7 +22,8 @@ fn read(name_or_path: &str) -> Result<Policy, Usage> {
         Some(text) => Cow::Borrowed(text),
         None => Cow::Owned(inputs::read_text(Path::new(name_or_path)).map_err(|problem| Usage(problem.to_string()))?),
     };
-    Policy::parse(name_or_path, &text, &|name| built_in(name).map(Cow::Borrowed)).map_err(|error| Usage(error.to_string()))
+    Policy::parse(name_or_path, &text, &|name| built_in(name).map(Cow::Borrowed))
+        .map_err(|error| Usage(error.to_string()))
 }
 
 pub(crate) fn run(command: &PolicyCommand) -> Result<Exit, Failure> {
@@ -62,7 +63,11 @@ pub(crate) fn run(command: &PolicyCommand) -> Result<Exit, Failure> {
                     tried.line(&policy, now, &place, &line, &mut out)?;
                 }
             }
-            writeln!(out, "{} verdicts, {} would change, {} could not be read", tried.verdicts, tried.changed, tried.unread)?;
+            writeln!(
+                out,
+                "{} verdicts, {} would change, {} could not be read",
+                tried.verdicts, tried.changed, tried.unread
+            )?;
             Ok(if tried.unread > 0 { Exit::Unreadable } else { Exit::Good })
         }
     }
@@ -118,7 +123,11 @@ impl Tried {
             }
         }
         if replayed.unlisted_findings > 0 {
-            writeln!(out, "{place}{name}: {} findings are counted but not listed: not tried", replayed.unlisted_findings)?;
+            writeln!(
+                out,
+                "{place}{name}: {} findings are counted but not listed: not tried",
+                replayed.unlisted_findings
+            )?;
         }
         self.changed += u64::from(changed);
         Ok(())

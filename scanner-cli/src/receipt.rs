@@ -50,11 +50,28 @@ fn show(path: &Path) -> Result<Exit, Failure> {
         let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), visible);
         let source = &receipt["source"];
         writeln!(out, "{}  {}", text(&receipt["decision"]).to_uppercase(), text(&source["name"]))?;
-        writeln!(out, "  input     sha256 {}, {} bytes, {}", text(&source["sha256"]), source["size"], text(&source["kind"]))?;
+        writeln!(
+            out,
+            "  input     sha256 {}, {} bytes, {}",
+            text(&source["sha256"]),
+            source["size"],
+            text(&source["kind"])
+        )?;
         writeln!(out, "  policy    {} {}", text(&receipt["policy"]["name"]), text(&receipt["policy"]["digest"]))?;
-        writeln!(out, "  scanner   {}, rules {}", text(&receipt["scanner"]["version"]), text(&receipt["scanner"]["rules"]))?;
+        writeln!(
+            out,
+            "  scanner   {}, rules {}",
+            text(&receipt["scanner"]["version"]),
+            text(&receipt["scanner"]["rules"])
+        )?;
         for (audience, decision) in receipt["audiences"].as_object().into_iter().flatten() {
-            writeln!(out, "  {:<9} {}, deliver {}", visible(audience), text(&decision["decision"]), text(&decision["deliver"]))?;
+            writeln!(
+                out,
+                "  {:<9} {}, deliver {}",
+                visible(audience),
+                text(&decision["decision"]),
+                text(&decision["deliver"])
+            )?;
         }
         let count = |key: &str| receipt[key].as_array().map_or(0, Vec::len);
         writeln!(out, "  {} artifacts, {} findings, {} gaps", count("artifacts"), count("findings"), count("gaps"))?;
@@ -125,7 +142,8 @@ fn replay(args: &VerifyArgs, receipt: &Value, input: &Path) -> Result<Replay, Fa
         Some(path) => path.to_string_lossy().into_owned(),
         None => text(&receipt["policy"]["name"]).unwrap_or_default(),
     };
-    job.audiences = receipt["audiences"].as_object().into_iter().flatten().map(|(audience, _)| audience.clone()).collect();
+    job.audiences =
+        receipt["audiences"].as_object().into_iter().flatten().map(|(audience, _)| audience.clone()).collect();
     job.context = receipt["context"]
         .as_object()
         .into_iter()

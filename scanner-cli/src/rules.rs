@@ -20,9 +20,9 @@ pub(crate) fn run(command: &RulesCommand) -> Result<Exit, Failure> {
         }
         RulesCommand::Show { id } => {
             let set = built_in()?;
-            let rule = all(&set).find(|rule| rule.id == *id).ok_or_else(|| {
-                Usage(format!("there is no rule \"{id}\": scanner rules list names them all"))
-            })?;
+            let rule = all(&set)
+                .find(|rule| rule.id == *id)
+                .ok_or_else(|| Usage(format!("there is no rule \"{id}\": scanner rules list names them all")))?;
             writeln!(out, "{}\n  {}\n", rule.id, rule.title)?;
             writeln!(out, "category    {}", rule.category)?;
             writeln!(out, "severity    {}", rule.severity.name())?;
@@ -42,7 +42,8 @@ pub(crate) fn run(command: &RulesCommand) -> Result<Exit, Failure> {
                 built_in()?
             } else {
                 let files = scan::rule_files(files)?;
-                let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+                let files: Vec<(&str, &str)> =
+                    files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
                 RuleSet::parse(&files).map_err(|error| Usage(error.to_string()))?
             };
             let failures = set.test();

@@ -9,7 +9,7 @@ use std::{
 };
 
 use data_encoding::BASE64;
-use scanner_core::{Date, Decision, Limits, Resource, visible, too_large};
+use scanner_core::{Date, Decision, Limits, Resource, too_large, visible};
 use scanner_worker::{Answer, Attachment, NamedPolicy, ScanJob, Setup, Worker};
 use serde_json::json;
 

@@ -15,6 +15,7 @@ pub(crate) mod link;
 pub(crate) mod rules;
 pub(crate) mod sheet;
 mod stream;
+pub(crate) mod traceback;
 
 use draft::Draft;
 pub(crate) use rules::RULES;

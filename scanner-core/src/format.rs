@@ -199,3 +199,58 @@ pub(crate) mod testing {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::{finding::is_category, sniff::Risk};
+
+    fn kind(label: &'static str, is_text: bool) -> Type {
+        Type { label, mime: "", aliases: &[], extensions: &[], risk: Risk::Unknown, is_text }
+    }
+
+    #[test]
+    fn a_text_without_a_format_of_its_own_is_text() {
+        let name = |label, is_text| of(&kind(label, is_text)).map(|format| format.name);
+        assert_eq!(name("csv", true), Some("csv"));
+        assert_eq!(name("rust", true), Some("text"));
+        assert_eq!(name("empty", false), Some("text"));
+        assert_eq!(name("elf", false), Some("program"));
+        assert_eq!(name("zip", false), None);
+    }
+
+    #[test]
+    fn a_label_has_one_format_and_a_rule_one_id() {
+        let mut labels = BTreeMap::new();
+        let mut rules: BTreeMap<&str, &Rule> = BTreeMap::new();
+        for format in ALL {
+            for label in format.labels {
+                assert_eq!(labels.insert(label, format.name), None, "{label}");
+            }
+            for rule in format.rules {
+                assert!(is_category(&rule.category), "{}", rule.id);
+                let (family, name) = rule.id.split_once('/').expect("format/what-is-wrong");
+                assert!(
+                    [family, name]
+                        .iter()
+                        .all(|part| part.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-')),
+                    "{}",
+                    rule.id
+                );
+                for words in [&rule.why, &rule.remedy] {
+                    assert!(words.ends_with('.'), "{}: whole sentences", rule.id);
+                }
+                // Parts that several formats have bring the same rule.
+                let first = *rules.entry(&rule.id).or_insert(rule);
+                assert!(std::ptr::eq(first, *rule), "{}", rule.id);
+            }
+        }
+    }
+
+    #[test]
+    fn formats_are_in_the_order_of_their_names() {
+        assert!(ALL.is_sorted_by_key(|format| format.name));
+    }
+}

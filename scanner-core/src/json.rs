@@ -208,6 +208,11 @@ impl Doc {
         (!self.nodes.is_empty()).then_some(NodeId(0))
     }
 
+    /// The whole input.
+    pub(crate) fn bytes(&self) -> &Bytes {
+        &self.bytes
+    }
+
     /// How many values there are.
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()

@@ -8,16 +8,27 @@ use bytes::Bytes;
 use crate::{
     bundle::{Bundle, Status},
     envelope::{Attachment, Envelope, draft::Draft},
-    finding::{Finding, Gap},
+    finding::{Finding, Gap, Rule},
     json::Kind,
     limits::{Budget, Resource},
 };
 
+mod agentcore;
 mod anthropic;
+mod azure;
+mod bedrock;
 mod bundle;
+mod daytona;
+mod e2b;
+mod gemini;
+mod jupyter;
+mod mcp;
+mod modal;
+mod openai;
 mod runner;
 #[cfg(test)]
 mod tests;
+mod xai;
 
 /// One system whose payloads are understood.
 #[derive(Debug)]
@@ -48,7 +59,25 @@ pub(crate) enum Sure {
 }
 
 /// Every provider. Where several may have sent an envelope, the first makes the calls.
-pub(crate) const ALL: &[&Provider] = &[&bundle::PROVIDER, &anthropic::PROVIDER, &runner::PROVIDER];
+pub(crate) const ALL: &[&Provider] = &[
+    &bundle::PROVIDER,
+    &anthropic::PROVIDER,
+    &openai::PROVIDER,
+    &xai::PROVIDER,
+    &gemini::PROVIDER,
+    &e2b::PROVIDER,
+    &daytona::PROVIDER,
+    &modal::PROVIDER,
+    &mcp::PROVIDER,
+    &jupyter::PROVIDER,
+    &agentcore::PROVIDER,
+    &bedrock::PROVIDER,
+    &azure::PROVIDER,
+    &runner::PROVIDER,
+];
+
+/// Every rule that an adapter has of its own.
+pub(crate) const RULES: &[&Rule] = daytona::RULES;
 
 /// What was made of an envelope.
 #[derive(Debug)]

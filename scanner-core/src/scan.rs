@@ -10,13 +10,11 @@ use bytes::Bytes;
 
 use crate::{
     bundle::{Artifact, ArtifactId, Bundle, Call, Origin, Reference, Source, Status, Trust},
-    finding::{
-        Confidence, Finding, Findings, Gap, Reason, Rule, RuleText, Severity, Stop, Tally, sha256_hex,
-    },
+    envelope::{self, Attachment},
+    finding::{Confidence, Finding, Findings, Gap, Reason, Rule, RuleText, Severity, Stop, Tally, sha256_hex},
     format::{self, Out, Subject},
     inflate,
     limits::{Budget, Exhausted, Limits, Resource},
-    envelope::{self, Attachment},
     provider::{self, Adapted},
     sniff::{self, Promise, Sniffed, Type},
     text::{Reading, RuleSet, Watch},
@@ -379,7 +377,10 @@ impl Scanner {
 /// assert_eq!(said, "input is larger than envelope_bytes (64 MiB): nothing was scanned");
 /// ```
 pub fn too_large(limits: &Limits) -> String {
-    format!("input is larger than envelope_bytes ({}): nothing was scanned", in_bytes(limits.get(Resource::EnvelopeBytes)))
+    format!(
+        "input is larger than envelope_bytes ({}): nothing was scanned",
+        in_bytes(limits.get(Resource::EnvelopeBytes))
+    )
 }
 
 /// Mebibytes where that is exact, bytes otherwise.
@@ -512,8 +513,15 @@ impl Run<'_> {
     }
 
     /// Gives an artifact its number and its place in the queue, if the budget has room for it.
-    fn admit(&mut self, mut artifact: Artifact, parent: Option<ArtifactId>, depth: u64, parent_path: &str) -> Option<ArtifactId> {
-        let admitted = self.budget.reach(Resource::Depth, depth).and_then(|()| self.budget.spend(Resource::Artifacts, 1));
+    fn admit(
+        &mut self,
+        mut artifact: Artifact,
+        parent: Option<ArtifactId>,
+        depth: u64,
+        parent_path: &str,
+    ) -> Option<ArtifactId> {
+        let admitted =
+            self.budget.reach(Resource::Depth, depth).and_then(|()| self.budget.spend(Resource::Artifacts, 1));
         if let Err(Exhausted(resource)) = admitted {
             let mut gap = Gap::new(
                 Reason::Limit(resource),
@@ -680,7 +688,7 @@ fn shorten(words: &mut String) {
 /// Every rule that lives in code: of the scan, of formats, of envelopes and of text checks.
 pub fn rules_in_code() -> impl Iterator<Item = &'static Rule> {
     let formats = format::ALL.iter().flat_map(|format| format.rules);
-    RULES.iter().chain(formats).chain(envelope::RULES).copied().chain(RuleSet::coded())
+    RULES.iter().chain(formats).chain(envelope::RULES).chain(provider::RULES).copied().chain(RuleSet::coded())
 }
 
 /// Streams and messages are text whatever they look like.
@@ -715,7 +723,8 @@ fn compare_types(sniffed: &Sniffed, name: Option<&str>, declared: Option<&str>, 
         );
     }
     // A format that has a rule for it looks closer.
-    let looked_at = format::of(sniffed.kind).is_some_and(|format| format.rules.iter().any(|rule| rule.category == TRAILING.category));
+    let looked_at = format::of(sniffed.kind)
+        .is_some_and(|format| format.rules.iter().any(|rule| rule.category == TRAILING.category));
     if let Some(trailing) = sniffed.trailing.filter(|_| !looked_at) {
         out.find(
             Finding::built_in(&TRAILING)

@@ -101,24 +101,24 @@ pub struct Sniffed {
     pub trailing: Option<u64>,
 }
 
-/// What a sniff is charged: about fifty microseconds at most, as the bench says.
-pub(crate) const STEPS: u64 = 5_000;
+impl Sniffed {
+    /// What is said of bytes that nobody looked at.
+    pub(crate) fn unknown() -> Self {
+        Self { kind: unknown(), browser: "", also: Vec::new(), prefix: 0, trailing: None }
+    }
+}
 
-/// Nobody knows.
+/// What one call of [`sniff`] costs, in the unit of `Resource::Steps`: bounded whatever the bytes.
+pub(crate) const STEPS: u64 = 10_000;
+
+/// The type of bytes that nobody knows.
 pub(crate) fn unknown() -> &'static Type {
     &UNKNOWN
 }
 
-/// What a stream is, whatever it looks like.
+/// The type of text of no telling shape.
 pub(crate) fn plain_text() -> &'static Type {
     named("txt")
-}
-
-impl Sniffed {
-    /// Not looked at.
-    pub(crate) fn unknown() -> Self {
-        Self { kind: &UNKNOWN, browser: "", also: Vec::new(), prefix: 0, trailing: None }
-    }
 }
 
 /// PDF readers look for the header in so many bytes (ISO 32000-1 annex H, implementation note 13).
@@ -168,7 +168,10 @@ fn find(bytes: &[u8], archive: Option<zip::Found>) -> Found {
     if bytes.is_empty() {
         return Found::at_start("empty");
     }
-    if [&b"PK\x03\x04"[..], b"PK\x05\x06", b"PK\x07\x08PK\x03\x04", b"PK00PK\x03\x04"].iter().any(|start| peek.has(0, start)) {
+    if [&b"PK\x03\x04"[..], b"PK\x05\x06", b"PK\x07\x08PK\x03\x04", b"PK00PK\x03\x04"]
+        .iter()
+        .any(|start| peek.has(0, start))
+    {
         return Found::at_start(zip::kind(bytes, archive));
     }
     if let Some(label) = magic::signed(bytes).or_else(|| ole::kind(bytes)) {
@@ -186,17 +189,21 @@ fn find(bytes: &[u8], archive: Option<zip::Found>) -> Found {
     if let Some(text) = text::decode(bytes) {
         return Found::at_start(text::kind(&text));
     }
-    Found::at_start(magic::unsigned(bytes).unwrap_or(UNKNOWN.label))
+    let rest = magic::unsigned(bytes).or_else(|| text::decode_soiled(bytes));
+    Found::at_start(rest.unwrap_or(UNKNOWN.label))
 }
 
 /// A PDF whose header comes late. A program that holds one in a string is a program.
 fn behind_pdf_junk(bytes: &[u8]) -> Option<Found> {
     let peek = Peek(bytes);
-    let at = peek::find(peek.head(PDF_HEADER_BYTES.saturating_add(8)), b"%PDF-")?;
-    let version = peek.u8(at.checked_add(5)?)?;
+    let at = peek::find(peek.head(PDF_HEADER_BYTES.saturating_add(8)), b"%PDF")?;
     let rest = peek.from(at);
-    let has_object = peek::find(rest.get(..4096).unwrap_or(rest), b"obj").is_some();
-    if !(version.is_ascii_digit() && has_object) {
+    let rest = rest.get(..4096).unwrap_or(rest);
+    let has = |word: &[u8]| peek::find(rest, word).is_some();
+    let versioned =
+        peek.has(at.checked_add(4)?, b"-") && peek.u8(at.checked_add(5)?).is_some_and(|major| major.is_ascii_digit());
+    // A reader of some browsers wants four letters and a trailer.
+    if !has(b"obj") || !(versioned || (has(b"trailer") && has(b"/Root"))) {
         return None;
     }
     let before = bytes.get(..at)?;
@@ -218,7 +225,9 @@ fn behind_zip_junk(bytes: &[u8], archive: Option<zip::Found>) -> Option<Found> {
     let inside = zip::kind(bytes, Some(archive));
     let before = text::decode(bytes.get(..archive.prefix)?).map(|text| text::kind(&text));
     Some(match before {
-        Some(label) if !matches!(named(label).risk, Risk::Inert | Risk::Unknown) => Found { label, prefix: 0, also: Some(inside) },
+        Some(label) if !matches!(named(label).risk, Risk::Inert | Risk::Unknown) => {
+            Found { label, prefix: 0, also: Some(inside) }
+        }
         _ => Found { label: inside, prefix: archive.prefix, also: None },
     })
 }

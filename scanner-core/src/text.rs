@@ -292,7 +292,9 @@ fn found_by(rules: &RuleSet, rule: &TextRule, text: &[u8]) -> bool {
     let reading = Reading { rules, watch: &watch, label, artifact: ArtifactId(0) };
     let mut hits = Hits::default();
     let _ = reading.gather(text, &mut Budget::new(Limits::default()), &mut hits);
-    hits.any(|hit| hit.severity >= Severity::Low && reading.rule_of(&hit.source).is_some_and(|found| found.id == rule.rule.id))
+    hits.any(|hit| {
+        hit.severity >= Severity::Low && reading.rule_of(&hit.source).is_some_and(|found| found.id == rule.rule.id)
+    })
 }
 
 /// A hit of a rule in code is made from the rule alone.

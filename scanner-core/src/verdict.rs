@@ -8,7 +8,8 @@ use crate::{
     bundle::ArtifactId,
     finding::Finding,
     policy::{
-        Answer, Audience, Case, CaseArtifact, CaseFinding, CaseGap, Date, Decided, Decision, Deliver, ForAudience, Policy,
+        Answer, Audience, Case, CaseArtifact, CaseFinding, CaseGap, Date, Decided, Decision, Deliver, ForAudience,
+        Policy,
     },
     scan::{Report, Scan},
 };

@@ -47,7 +47,10 @@ impl Setup {
 
     pub(crate) fn to_head(&self) -> Vec<u8> {
         let head = SetupHead {
-            limits: Resource::ALL.into_iter().map(|resource| (resource.name().to_owned(), self.limits.get(resource))).collect(),
+            limits: Resource::ALL
+                .into_iter()
+                .map(|resource| (resource.name().to_owned(), self.limits.get(resource)))
+                .collect(),
             rules: self.rules.clone(),
             policies: self.policies.clone(),
         };
@@ -93,4 +96,3 @@ impl SetupHead {
         Setup { limits, rules: self.rules, policies: self.policies, executable: None }
     }
 }
-

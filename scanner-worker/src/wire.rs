@@ -106,7 +106,8 @@ impl<T: AsFd> Timed<T> {
 }
 
 fn ready(fd: BorrowedFd<'_>, flags: PollFlags, within: Duration) -> Result<bool, Errno> {
-    let timeout = Timespec { tv_sec: i64::try_from(within.as_secs()).unwrap_or(i64::MAX), tv_nsec: within.subsec_nanos().into() };
+    let timeout =
+        Timespec { tv_sec: i64::try_from(within.as_secs()).unwrap_or(i64::MAX), tv_nsec: within.subsec_nanos().into() };
     poll(&mut [PollFd::from_borrowed_fd(fd, flags)], Some(&timeout)).map(|count| count > 0)
 }
 

@@ -55,6 +55,8 @@ pub(crate) struct Draft<'a> {
     pub(crate) surface: Option<&'static str>,
     /// Who words what is read next: the caller, inside a request's own messages.
     pub(crate) trust: Trust,
+    /// Whose files the references are.
+    pub(crate) vendor: Vendor,
     /// The one budget.
     pub(crate) budget: &'a mut Budget,
     attachments: &'a [Attachment],
@@ -81,6 +83,7 @@ impl<'a> Draft<'a> {
             context: BTreeMap::new(),
             surface: None,
             trust: Trust::Tool,
+            vendor: Vendor { auth: "", hosts: &[] },
             budget,
             attachments,
             stated: Vec::new(),
@@ -138,6 +141,11 @@ impl<'a> Draft<'a> {
     /// nothing else does.
     pub(crate) fn progress(&mut self, call: usize) {
         self.under_way.insert(call);
+    }
+
+    /// Whether a call was said to be under way.
+    pub(crate) fn is_under_way(&self, call: usize) -> bool {
+        self.under_way.contains(&call)
     }
 
     /// Ends the calls that were only said to be under way.
@@ -302,16 +310,21 @@ impl<'a> Draft<'a> {
         call: Option<usize>,
     ) -> Option<usize> {
         let Kind::Array = sheet.kind(id) else { return self.text(sheet, id, origin, call) };
-        let at = sheet.pointer(id);
+        let joined = self.join(sheet, id, between);
+        self.add_text(joined, sheet.pointer(id), origin, call)
+    }
+
+    /// The strings of a list as one text. Claims them.
+    fn join(&mut self, sheet: &Sheet, list: NodeId, between: &str) -> Bytes {
         let mut joined = Vec::new();
-        for item in sheet.doc.children(id) {
-            match sheet.doc.text(item, self.budget) {
+        for item in sheet.doc.children(list) {
+            let text = sheet.doc.text(item, self.budget).and_then(|text| {
+                let length = text.as_ref().map_or(0, |text| text.bytes.len());
+                self.budget.spend(Resource::DecodedBytes, u64::try_from(length).unwrap_or(u64::MAX))?;
+                Ok(text)
+            });
+            match text {
                 Ok(Some(text)) => {
-                    let length = u64::try_from(text.bytes.len()).unwrap_or(u64::MAX);
-                    if let Err(exhausted) = self.budget.spend(Resource::DecodedBytes, length) {
-                        self.limit(exhausted, Some(at.clone()));
-                        break;
-                    }
                     sheet.claim(item);
                     if !joined.is_empty() {
                         joined.extend_from_slice(between.as_bytes());
@@ -319,10 +332,10 @@ impl<'a> Draft<'a> {
                     joined.extend_from_slice(&text.bytes);
                 }
                 Ok(None) => {}
-                Err(exhausted) => self.limit(exhausted, Some(at.clone())),
+                Err(exhausted) => self.limit(exhausted, Some(sheet.pointer(list))),
             }
         }
-        self.add_text(joined.into(), at, origin, call)
+        joined.into()
     }
 
     /// Raw pieces of JSON strings that a stream cut, as one text.
@@ -431,24 +444,27 @@ impl<'a> Draft<'a> {
         declared: Option<String>,
         call: Option<usize>,
     ) -> Option<usize> {
-        match sheet.kind(id) {
-            Kind::Text => {}
+        let at = sheet.pointer(id);
+        let text = match sheet.kind(id) {
+            Kind::Text => sheet.doc.text(id, self.budget).map(|text| text.map(|text| text.bytes)),
+            // nbformat wraps base64 into a list of lines.
+            Kind::Array => Ok(Some(self.join(sheet, id, ""))),
             Kind::Null => return None,
             _ => {
                 self.odd_shape(sheet, id, "base64");
                 return None;
             }
-        }
-        let at = sheet.pointer(id);
-        let carried = sheet.doc.text(id, self.budget).and_then(|text| match text {
-            Some(text) if encoded::is_data_url(&text.bytes) => encoded::data_url(&text.bytes, self.budget),
-            Some(text) => encoded::base64(&text.bytes, self.budget),
+        };
+        let carried = text.and_then(|text| match text {
+            Some(text) if encoded::is_data_url(&text) => encoded::data_url(&text, self.budget),
+            Some(text) => encoded::base64(&text, self.budget),
             None => Ok(None),
         });
         let carried = match carried {
             Ok(Some(carried)) => carried,
             Ok(None) => {
                 self.gap(Reason::Malformed, "bytes that are neither base64 nor a data URL: read as text", Some(at));
+                sheet.doc.children(id).for_each(|line| sheet.unclaim(line));
                 return None;
             }
             Err(exhausted) => {
@@ -486,7 +502,7 @@ impl<'a> Draft<'a> {
 
     /// A URL of a picture or a file: a data URL is decoded, the vendor's own is a reference, anything else is read as
     /// text and said to be what it is.
-    pub(crate) fn url(&mut self, sheet: &Sheet, id: NodeId, origin: Origin, vendor: &Vendor, call: Option<usize>) {
+    pub(crate) fn url(&mut self, sheet: &Sheet, id: NodeId, origin: Origin, call: Option<usize>) {
         let Ok(Some(text)) = sheet.doc.text(id, self.budget) else {
             if !matches!(sheet.kind(id), Kind::Null) {
                 self.odd_shape(sheet, id, "a URL");
@@ -502,11 +518,12 @@ impl<'a> Draft<'a> {
         }
         self.text(sheet, id, Origin::Metadata, call);
         let url = String::from_utf8_lossy(&text.bytes).into_owned();
-        self.link(url, sheet.pointer(id), vendor, call);
+        self.link(url, sheet.pointer(id), call);
     }
 
     /// A URL that is not a data URL.
-    fn link(&mut self, url: String, at: String, vendor: &Vendor, call: Option<usize>) {
+    fn link(&mut self, url: String, at: String, call: Option<usize>) {
+        let vendor = self.vendor;
         let request = match link::judge(&url, vendor.hosts) {
             link::Link::Vendor => Some(Request { method: "GET", url: url.clone(), auth: vendor.auth.to_owned() }),
             link::Link::Script => {

@@ -5,22 +5,29 @@ use std::collections::HashMap;
 use bytes::Bytes;
 
 use crate::{
-    bundle::Origin,
+    bundle::{Origin, Status},
     json::{Kind, NodeId},
     limits::Resource,
 };
 
-use super::{draft::Draft, offset, sheet::Sheet};
+use super::{draft::Draft, offset, sheet::Sheet, traceback::ends_in_traceback};
+
+/// What a text that comes in pieces is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// A text as it stands.
+    Text(Origin),
+    /// Arguments of a tool: JSON when it is whole.
+    Arguments,
+}
 
 /// Pieces that belong together.
 #[derive(Debug)]
-pub(crate) struct Joined {
-    /// What stream of what they are: an item's id, a block's index.
-    pub(crate) of: String,
+struct Joined {
     /// The call they belong to.
-    pub(crate) call: Option<usize>,
+    call: Option<usize>,
     at: String,
-    origin: Origin,
+    role: Role,
     raw: Vec<u8>,
 }
 
@@ -39,7 +46,7 @@ impl Joiner {
         sheet: &Sheet,
         id: NodeId,
         of: String,
-        origin: Origin,
+        role: Role,
         call: Option<usize>,
     ) {
         match sheet.kind(id) {
@@ -55,7 +62,7 @@ impl Joiner {
         sheet.claim(id);
         let known = self.known.get(&of).copied();
         let index = known.unwrap_or_else(|| {
-            self.texts.push(Joined { of: of.clone(), call, at: sheet.pointer(id), origin, raw: Vec::new() });
+            self.texts.push(Joined { call, at: sheet.pointer(id), role, raw: Vec::new() });
             self.known.insert(of, self.texts.len().saturating_sub(1));
             self.texts.len().saturating_sub(1)
         });
@@ -65,20 +72,18 @@ impl Joiner {
         }
     }
 
-    /// Whether pieces of that text came.
-    pub(crate) fn has(&self, of: &str) -> bool {
-        self.known.contains_key(of)
-    }
-
-    /// Reads every text that came in pieces; arguments of a tool, which are JSON, as JSON.
+    /// Reads every text that came in pieces.
     pub(crate) fn finish(self, draft: &mut Draft<'_>) {
         for text in self.texts {
-            if text.origin != Origin::Code {
-                draft.joined(&text.raw, text.at, text.origin, text.call);
-                continue;
-            }
             let Some(joined) = draft.decode(&text.raw, &text.at) else { continue };
-            read_arguments(draft, joined, text.at, text.call);
+            let Role::Text(origin) = text.role else {
+                read_arguments(draft, joined, text.at, text.call);
+                continue;
+            };
+            if let Some(call) = text.call.filter(|_| origin == Origin::Log && ends_in_traceback(&joined)) {
+                draft.state(call, Status::Failed, "inferred: the log ends in a traceback");
+            }
+            draft.add_text(joined, text.at, origin, text.call);
         }
     }
 }

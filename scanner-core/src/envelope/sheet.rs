@@ -16,6 +16,7 @@ use crate::{
 const ID_BYTES: usize = 128;
 /// More separators than any vendor's identifier has: a sentence in snake case is no identifier.
 const ID_SEPARATORS: usize = 6;
+const MOST_SEPARATORS: usize = 12;
 /// Longest time stamp, model name or media type.
 const STAMP_BYTES: usize = 64;
 
@@ -319,7 +320,14 @@ pub(crate) fn is_id(word: &str) -> bool {
     let separator = |byte: u8| matches!(byte, b'_' | b'-' | b'.' | b':');
     word.len() <= ID_BYTES
         && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || separator(byte))
-        && word.bytes().filter(|byte| separator(*byte)).count() <= ID_SEPARATORS
+        && is_grouped_like_an_id(word, separator)
+}
+
+/// Few separators, or many digits: a UUID with a region behind it has seven.
+fn is_grouped_like_an_id(word: &str, separator: impl Fn(u8) -> bool) -> bool {
+    let separators = word.bytes().filter(|byte| separator(*byte)).count();
+    let digits = word.bytes().filter(u8::is_ascii_digit).count();
+    separators <= ID_SEPARATORS || separators <= MOST_SEPARATORS && digits.saturating_mul(4) >= word.len()
 }
 
 /// What may stand in the path of a request to the vendor: no dots, so no `..`.

@@ -115,8 +115,7 @@ pub(super) fn events(input: &Bytes, budget: &mut Budget) -> Envelope {
         }
     }
     if !event.data.is_empty() {
-        // Clients drop an event without its blank line; the stream may have been cut here.
-        envelope.cut = true;
+        // Clients drop an event without its blank line. Whether the stream was cut here, its own end mark says.
         close(&mut envelope, input, event, number, budget);
     }
     envelope
@@ -222,6 +221,7 @@ mod tests {
             ["what: is this", "junk"]
         );
         assert!(envelope.cut);
+        assert!(!read("data: {\"a\":1}").cut);
         assert_eq!(envelope.sheets[1].at, "#2");
     }
 

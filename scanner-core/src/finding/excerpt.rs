@@ -38,26 +38,7 @@ impl Excerpt {
         if start > 0 {
             out.push('…');
         }
-        let mut at = start;
-        let mut masked: Vec<&Secret> =
-            secrets.iter().filter(|secret| secret.range.start < end && secret.range.end > start).collect();
-        masked.sort_by_key(|secret| (secret.range.start, secret.range.end));
-        for secret in masked {
-            if secret.range.end <= at {
-                continue;
-            }
-            // A secret that begins before the window, or overlaps the last one, gives up its prefix too.
-            if secret.range.start >= at {
-                push_visible(&mut out, text.get(at..secret.range.start).unwrap_or_default());
-                let prefix_end = secret.range.start.saturating_add(secret.public_prefix).min(secret.range.end);
-                push_visible(&mut out, text.get(secret.range.start..prefix_end).unwrap_or_default());
-            }
-            out.push_str(length_class(secret.range.len()));
-            at = secret.range.end;
-        }
-        if at < end {
-            push_visible(&mut out, text.get(at..end).unwrap_or_default());
-        }
+        push_masked(&mut out, text, start..end, secrets, push_visible);
         if end < text.len() {
             out.push('…');
         }
@@ -73,6 +54,39 @@ impl Excerpt {
 impl fmt::Debug for Excerpt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+/// Untrusted words that a report repeats, such as a name, with every secret in them masked.
+pub(crate) fn masked(text: &str, secrets: &[Secret]) -> String {
+    let mut out = String::new();
+    push_masked(&mut out, text.as_bytes(), 0..text.len(), secrets, |out, bytes| {
+        out.push_str(&String::from_utf8_lossy(bytes));
+    });
+    out
+}
+
+/// Appends the window of the text with every secret masked.
+fn push_masked(out: &mut String, text: &[u8], window: Range<usize>, secrets: &[Secret], push: fn(&mut String, &[u8])) {
+    let Range { start: mut at, end } = window;
+    let mut within: Vec<&Secret> =
+        secrets.iter().filter(|secret| secret.range.start < end && secret.range.end > at).collect();
+    within.sort_by_key(|secret| (secret.range.start, secret.range.end));
+    for secret in within {
+        if secret.range.end <= at {
+            continue;
+        }
+        // A secret that begins before the window, or overlaps the last one, gives up its prefix too.
+        if secret.range.start >= at {
+            push(out, text.get(at..secret.range.start).unwrap_or_default());
+            let prefix_end = secret.range.start.saturating_add(secret.public_prefix).min(secret.range.end);
+            push(out, text.get(secret.range.start..prefix_end).unwrap_or_default());
+        }
+        out.push_str(length_class(secret.range.len()));
+        at = secret.range.end;
+    }
+    if at < end {
+        push(out, text.get(at..end).unwrap_or_default());
     }
 }
 

@@ -55,6 +55,18 @@ pub(super) fn read(
     out: &mut Out<'_>,
     budget: &mut Budget,
 ) -> Result<(), Stop> {
+    read_decoded(bytes, range, None, place, out, budget)
+}
+
+/// Reads EXIF data that stand in the artifact `within` a span, in another form: `bytes` are decoded from it.
+pub(super) fn read_decoded(
+    bytes: &Bytes,
+    range: Range<usize>,
+    within: Option<Span>,
+    place: &Place,
+    out: &mut Out<'_>,
+    budget: &mut Budget,
+) -> Result<(), Stop> {
     let mut data = bytes.get(range.clone()).unwrap_or_default();
     let mut start = range.start;
     // JPEG puts these six bytes before it, and some programs copy them along.
@@ -65,14 +77,13 @@ pub(super) fn read(
         [b'M', b'M', 0, 42, ..] => true,
         [b'I', b'I', 42, 0, ..] => false,
         _ => {
-            let span = (count(range.start), count(range.end));
-            out.find(Finding::built_in(&BROKEN).at(span.0, span.1).place(place.clone()).message("no TIFF header"));
-            out.read(TextView::at(bytes.slice(range), span.0).place(place.clone()));
+            let exif = Exif { bytes, data, start, is_big: true, within, place, has_gps: false, is_broken: None };
+            exif.say(&BROKEN, 0, data.len(), "what should be EXIF data does not begin like it", out);
+            exif.stands(range, out);
             return Ok(());
         }
     };
-    let mut exif = Exif { bytes, data, start, is_big, place, has_gps: false, is_broken: None };
-    exif.walk(out, budget)
+    Exif { bytes, data, start, is_big, within, place, has_gps: false, is_broken: None }.walk(out, budget)
 }
 
 /// The data being walked.
@@ -82,6 +93,8 @@ struct Exif<'a> {
     /// Where they begin in the artifact.
     start: usize,
     is_big: bool,
+    /// Where all of it stands, when `bytes` are not the artifact's own.
+    within: Option<Span>,
     place: &'a Place,
     has_gps: bool,
     /// Offset in the data of the first thing that does not fit.
@@ -110,7 +123,7 @@ struct Entry<'a> {
 
 impl<'a> Exif<'a> {
     /// Directories in a queue, each offset once: loops end, whatever they point at.
-    fn walk(&mut self, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
+    fn walk(mut self, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
         let mut queue = VecDeque::from([(self.reader_at(4).and_then(|mut reader| self.u32(&mut reader)), Kind::Main)]);
         let mut seen = BTreeSet::new();
         let mut result = Ok(());
@@ -128,15 +141,11 @@ impl<'a> Exif<'a> {
             }
         }
         if self.has_gps {
-            let (from, to) = (count(self.start), count(self.start.saturating_add(self.data.len())));
-            out.find(
-                Finding::built_in(&GPS).at(from, to).place(self.place.clone()).message("coordinates in the EXIF data"),
-            );
+            self.say(&GPS, 0, self.data.len(), "coordinates in the EXIF data", out);
         }
         if let Some(at) = self.is_broken {
-            let at = count(self.start).saturating_add(at).min(count(self.start.saturating_add(self.data.len())));
-            let message = "a directory or a value lies outside the EXIF data";
-            out.find(Finding::built_in(&BROKEN).at(at, at).place(self.place.clone()).message(message));
+            let at = usize::try_from(at).unwrap_or(usize::MAX).min(self.data.len());
+            self.say(&BROKEN, at, at, "a directory or a value lies outside the EXIF data", out);
         }
         result
     }
@@ -243,13 +252,28 @@ impl<'a> Exif<'a> {
         }
     }
 
-    /// A text that stands in the artifact as it is, without the zero bytes at its end.
+    /// A finding over offsets in the data.
+    fn say(&self, rule: &'static Rule, from: usize, to: usize, message: &str, out: &mut Out<'_>) {
+        let Span { start, end } = self.span(self.start.saturating_add(from)..self.start.saturating_add(to));
+        out.find(Finding::built_in(rule).at(start, end).place(self.place.clone()).message(message));
+    }
+
+    /// Where a range of the bytes stands in the artifact.
+    fn span(&self, range: Range<usize>) -> Span {
+        self.within.unwrap_or(Span { start: count(range.start), end: count(range.end) })
+    }
+
+    /// A text that stands in the bytes as it is, without the zero bytes at its end.
     fn stands(&self, range: Range<usize>, out: &mut Out<'_>) {
         let text = self.bytes.get(range.clone()).unwrap_or_default();
         let length = text.iter().rposition(|byte| *byte != 0).map_or(0, |last| last.saturating_add(1));
         if length > 0 {
             let text = self.bytes.slice(range.start..range.start.saturating_add(length));
-            out.read(TextView::at(text, count(range.start)).place(self.place.clone()));
+            let view = match self.within {
+                None => TextView::at(text, count(range.start)),
+                Some(span) => TextView::decoded(text, OffsetMap::Within(span), Vec::new()),
+            };
+            out.read(view.place(self.place.clone()));
         }
     }
 
@@ -263,7 +287,7 @@ impl<'a> Exif<'a> {
     ) -> Result<(), Stop> {
         budget.spend(Resource::DecodedBytes, count(text.len()))?;
         if !text.is_empty() {
-            let map = OffsetMap::Within(Span { start: count(range.start), end: count(range.end) });
+            let map = OffsetMap::Within(self.span(range));
             out.read(TextView::decoded(text.into(), map, layer.into_iter().collect()).place(self.place.clone()));
         }
         Ok(())
@@ -294,5 +318,130 @@ impl<'a> Exif<'a> {
 
     fn u32(&self, reader: &mut Reader<'_>) -> Result<u64, Short> {
         if self.is_big { reader.u32_be() } else { reader.u32_le() }.map(u64::from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::{
+        Format,
+        testing::{Seen, look},
+    };
+
+    /// EXIF data alone, as if they were a format.
+    static ALONE: Format = Format {
+        name: "exif",
+        labels: &[],
+        inspect: |subject, out, budget| read(subject.bytes, 0..subject.bytes.len(), &Place::default(), out, budget),
+        rules: &[&GPS, &BROKEN],
+    };
+
+    /// One entry: tag, type, number of values, and the four bytes of the value or its offset.
+    type Row = (u16, u16, u32, u32);
+
+    /// Little end first: directories at the offsets given, values put at theirs.
+    fn exif(first: u32, directories: &[(usize, &[Row], u32)], values: &[(usize, &[u8])]) -> Vec<u8> {
+        let mut bytes = b"II*\0".to_vec();
+        bytes.extend_from_slice(&first.to_le_bytes());
+        let mut put = |at: usize, part: &[u8]| {
+            if bytes.len() < at + part.len() {
+                bytes.resize(at + part.len(), 0);
+            }
+            bytes[at..at + part.len()].copy_from_slice(part);
+        };
+        for (at, rows, next) in directories {
+            let mut part = (rows.len() as u16).to_le_bytes().to_vec();
+            for (tag, kind, number, value) in *rows {
+                part.extend_from_slice(&tag.to_le_bytes());
+                part.extend_from_slice(&kind.to_le_bytes());
+                part.extend_from_slice(&number.to_le_bytes());
+                part.extend_from_slice(&value.to_le_bytes());
+            }
+            part.extend_from_slice(&next.to_le_bytes());
+            put(*at, &part);
+        }
+        for (at, value) in values {
+            put(*at, value);
+        }
+        bytes
+    }
+
+    fn seen(bytes: &[u8]) -> Seen {
+        look(&ALONE, "exif", bytes)
+    }
+
+    #[test]
+    fn texts_of_every_kind() {
+        let comment: Vec<u8> = "Hi ü".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let rows: &[Row] = &[
+            (0x010e, 2, 6, 100),
+            (0x9286, 7, 13, 110),
+            (0x9c9c, 1, 8, 130),
+            (0x02bc, 1, 5, 140),
+            (0x927c, 7, 40, 150),
+            (0x0110, 2, 3, u32::from_le_bytes(*b"abc\0")),
+        ];
+        let mut maker = [0xff; 40];
+        maker[4..20].copy_from_slice(b"words of a maker");
+        let bytes = exif(
+            8,
+            &[(8, rows, 0)],
+            &[(100, b"house\0"), (110, b"ASCII\0\0\0words"), (130, &comment), (140, b"<x/>\0"), (150, &maker)],
+        );
+        let seen = seen(&bytes);
+        assert_eq!(seen.facts(), [""; 0]);
+        assert_eq!(seen.texts(), ["house", "words", "Hi ü", "<x/>", "words of a maker", "abc"]);
+        assert_eq!(seen.span(0, 0, 5), (100, 105));
+        assert_eq!(seen.span(2, 0, 2), (130, 138));
+    }
+
+    #[test]
+    fn coordinates_and_a_thumbnail() {
+        let bytes = exif(
+            8,
+            &[
+                (8, &[(0x8825, 4, 1, 60)], 90),
+                (60, &[(2, 5, 0, 0)], 0),
+                (90, &[(0x0201, 4, 1, 130), (0x0202, 4, 1, 3)], 0),
+            ],
+            &[(130, b"\xff\xd8\xff")],
+        );
+        let looked = seen(&bytes);
+        assert_eq!(looked.facts(), [format!("medium privacy.gps 0..{}", bytes.len())]);
+        assert_eq!(&looked.children[0].source.packed[..], b"\xff\xd8\xff");
+        let version_only = exif(8, &[(8, &[(0x8825, 4, 1, 60)], 0), (60, &[(0, 1, 4, 2)], 0)], &[]);
+        assert_eq!(seen(&version_only).facts(), [""; 0], "a version is no coordinate");
+    }
+
+    #[test]
+    fn loops_end() {
+        let bytes = exif(8, &[(8, &[(0x8769, 4, 1, 8), (0xa005, 4, 1, 8)], 8)], &[]);
+        let seen = seen(&bytes);
+        assert_eq!(seen.facts(), [""; 0]);
+        assert_eq!(seen.spent(Resource::Objects), 2);
+    }
+
+    #[test]
+    fn what_lies_outside_is_damage() {
+        for (name, bytes) in [
+            ("first directory", exif(5000, &[], &[])),
+            ("directory cut", exif(8, &[], &[(8, b"\x09\0abc")])),
+            ("value", exif(8, &[(8, &[(0x010e, 2, 6, 5000)], 0)], &[])),
+            ("number of values", exif(8, &[(8, &[(0x010e, 12, u32::MAX, 8)], 0)], &[])),
+            ("thumbnail", exif(8, &[(8, &[(0x0201, 4, 1, 8), (0x0202, 4, 1, 5000)], 0)], &[])),
+        ] {
+            let facts = seen(&bytes).facts();
+            assert!(facts.len() == 1 && facts[0].starts_with("low malformed.structure"), "{name}: {facts:?}");
+        }
+    }
+
+    #[test]
+    fn many_entries_for_one_long_value_are_paid_each() {
+        let rows = vec![(0x010e_u16, 2_u16, 1_000_000_u32, 8_u32); 1000];
+        let bytes = exif(8, &[(8, &rows, 0)], &[(1_000_007, b"\0")]);
+        let steps = Seen::with(&ALONE, "exif", &bytes, Resource::Steps, 5_000_000);
+        assert_eq!(steps.facts(), ["gap limit:steps"]);
+        assert!(steps.texts.len() < 11);
     }
 }

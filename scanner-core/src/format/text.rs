@@ -28,6 +28,8 @@ pub(crate) const FORMAT: Format = Format {
         &launcher::ENCODED_SCRIPT,
         &launcher::XSLT_SCRIPT,
         &launcher::YAML_TAG,
+        &launcher::ENCODED_COMMAND,
+        &launcher::REACHES_OUT,
     ],
 };
 

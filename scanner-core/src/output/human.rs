@@ -91,7 +91,11 @@ fn head(out: &mut String, verdict: &Verdict, paint: Paint) {
                 (Decision::Allow | Decision::Sanitize, Deliver::Nothing) => ", deliver nothing",
                 _ => "",
             };
-            format!("{} {}{nothing}{would_be}", audience.audience, paint.decision(audience.decision, audience.decision.name()))
+            format!(
+                "{} {}{nothing}{would_be}",
+                audience.audience,
+                paint.decision(audience.decision, audience.decision.name())
+            )
         })
         .collect();
     line!(out, "  {}", audiences.join(" · "));
@@ -199,10 +203,10 @@ fn unseen(out: &mut String, scan: &Scan, paint: Paint) {
         };
         let name = reference.name.as_ref().map_or_else(String::new, |name| format!(" ({})", visible(name)));
         let id = visible(&reference.id);
-        let fetch = reference
-            .request
-            .as_ref()
-            .map_or_else(|| "Fetch it".to_owned(), |request| format!("Fetch {} {}", request.method, visible(&request.url)));
+        let fetch = reference.request.as_ref().map_or_else(
+            || "Fetch it".to_owned(),
+            |request| format!("Fetch {} {}", request.method, visible(&request.url)),
+        );
         line!(out, "  {count}{id}{name}. {fetch} and pass --attach {id}=PATH");
     }
 }
@@ -214,7 +218,9 @@ fn advice(reason: Reason) -> Option<&'static str> {
         Reason::Malformed => "Ask the producer for a file that is whole.",
         Reason::Encrypted => "Ask for the content without encryption.",
         Reason::EncryptedStdout => "It goes back to its vendor, who can read it; nothing here can.",
-        Reason::Unsupported | Reason::UnknownType => "Ask for it in a format that can be looked into, or have a person look.",
+        Reason::Unsupported | Reason::UnknownType => {
+            "Ask for it in a format that can be looked into, or have a person look."
+        }
         Reason::Timeout | Reason::WorkerDied => "Treat the input as hostile; keep it, and tell us about it.",
         Reason::NotIncluded => "Ask the provider to include it.",
         Reason::EngineUnavailable => "Scan again when the engine answers.",

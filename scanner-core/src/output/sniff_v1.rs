@@ -10,7 +10,8 @@ use crate::{
 /// A line for people.
 pub fn sniff_human(name: &str, bytes: &[u8]) -> String {
     let sniffed = sniff(bytes);
-    let mut line = format!("{}: {}, {} ({})", visible(name), sniffed.kind.label, sniffed.kind.mime, sniffed.kind.risk.name());
+    let mut line =
+        format!("{}: {}, {} ({})", visible(name), sniffed.kind.label, sniffed.kind.mime, sniffed.kind.risk.name());
     for second in &sniffed.also {
         line.push_str(&format!(", also {}", second.mime));
     }

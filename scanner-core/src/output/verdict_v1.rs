@@ -372,8 +372,12 @@ impl<'a> ArtifactV1<'a> {
             also: artifact.also.iter().map(|kind| kind.mime).collect(),
             size: artifact.size,
             sha256: &artifact.sha256,
-            decision: by_audience(verdict, |audience| answer(audience).map_or("block", |answer| answer.decision.name())),
-            deliver: by_audience(verdict, |audience| answer(audience).map_or("nothing", |answer| answer.deliver.name())),
+            decision: by_audience(verdict, |audience| {
+                answer(audience).map_or("block", |answer| answer.decision.name())
+            }),
+            deliver: by_audience(verdict, |audience| {
+                answer(audience).map_or("nothing", |answer| answer.deliver.name())
+            }),
         }
     }
 }
@@ -383,19 +387,25 @@ fn references<'a>(verdict: &Verdict, scan: &'a Scan) -> Vec<ReferenceV1<'a>> {
     scan.references
         .iter()
         .map(|(reference, artifact)| {
-            let answer = |audience: &ForAudience| artifact.and_then(|id: ArtifactId| verdict.answer(&audience.audience, id));
+            let answer =
+                |audience: &ForAudience| artifact.and_then(|id: ArtifactId| verdict.answer(&audience.audience, id));
             ReferenceV1 {
                 id: &reference.id,
                 kind: reference.kind,
                 call: call_id(scan, reference.call),
                 name: reference.name.as_deref(),
-                request: reference
-                    .request
-                    .as_ref()
-                    .map(|request| RequestV1 { method: request.method, url: &request.url, auth: &request.auth }),
+                request: reference.request.as_ref().map(|request| RequestV1 {
+                    method: request.method,
+                    url: &request.url,
+                    auth: &request.auth,
+                }),
                 artifact: artifact.map(|id| id.to_string()),
-                decision: by_audience(verdict, |audience| answer(audience).map_or("allow", |answer| answer.decision.name())),
-                deliver: by_audience(verdict, |audience| answer(audience).map_or("nothing", |answer| answer.deliver.name())),
+                decision: by_audience(verdict, |audience| {
+                    answer(audience).map_or("allow", |answer| answer.decision.name())
+                }),
+                deliver: by_audience(verdict, |audience| {
+                    answer(audience).map_or("nothing", |answer| answer.deliver.name())
+                }),
             }
         })
         .collect()

@@ -6,7 +6,7 @@ use super::{Case, CaseArtifact, CaseFinding, CaseGap, Decision, Deliver};
 use crate::{
     bundle::{ArtifactId, Trust},
     finding::{Confidence, Evidence, Severity},
-    sniff::Risk,
+    sniff::{Risk, type_of},
 };
 
 const SCHEMA: &str = "scanner.verdict/v1";
@@ -68,21 +68,21 @@ impl Case {
 }
 
 fn artifact(at: &At<'_>) -> Result<CaseArtifact, String> {
-    let mime = at.text("mime")?;
+    let label = at.text("type")?;
     let is = |key: &str, word: &str| {
         at.value.get(key).and_then(Value::as_object).is_some_and(|of| of.values().any(|value| value == word))
     };
     Ok(CaseArtifact {
         id: at.id("id")?.ok_or_else(|| at.expected("id", "an artifact id"))?,
         parent: at.id("parent")?,
-        label: at.text("type")?.to_owned().into(),
-        mime: mime.to_owned().into(),
+        label: label.to_owned().into(),
+        mime: at.text("mime")?.to_owned().into(),
         risk: at.word("risk", "a risk", Risk::named)?,
         trust: at.word("trust", "a trust", |word| {
             Trust::ALL.into_iter().find(|(_, name)| *name == word).map(|(trust, _)| trust)
         })?,
         sha256: at.text("sha256")?.to_owned(),
-        is_text: is_text(mime),
+        is_text: type_of(label).is_some_and(|kind| kind.is_text),
         cleanable: is("decision", Decision::Sanitize.name()) && is("deliver", Deliver::Release.name()),
     })
 }
@@ -106,29 +106,6 @@ fn gap(at: &At<'_>) -> Result<CaseGap, String> {
         artifact: at.id("artifact")?,
         reason: at.text("reason")?.to_owned().into(),
     })
-}
-
-/// The media types of the sniffer's table that are text: `is_text` itself is not in a verdict.
-fn is_text(mime: &str) -> bool {
-    const OTHERS: [&str; 16] = [
-        "application/json",
-        "application/mbox",
-        "application/postscript",
-        "application/sql",
-        "application/toml",
-        "application/typescript",
-        "application/x-bat",
-        "application/x-ipynb+json",
-        "application/x-ndjson",
-        "application/x-pem-file",
-        "application/x-subrip",
-        "application/xml",
-        "application/yaml",
-        "image/svg+xml",
-        "message/rfc822",
-        "multipart/related",
-    ];
-    mime.starts_with("text/") || OTHERS.contains(&mime)
 }
 
 /// A value and the JSON Pointer to it.

@@ -163,6 +163,7 @@ fn has_blocks(sheet: &Sheet, content: NodeId) -> bool {
 }
 
 fn adapt(envelope: &Envelope, draft: &mut Draft<'_>) {
+    draft.vendor = VENDOR;
     let mut stream = stream::Stream::default();
     for (sheet, object) in envelope.objects() {
         if sheet.is_object(object) {

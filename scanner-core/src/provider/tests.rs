@@ -6,6 +6,7 @@ use crate::{
 };
 
 mod samples;
+mod shapes;
 
 fn adapt_as(input: &str, hint: Option<&str>) -> Adapted {
     adapt_bytes(input.as_bytes(), hint, &[])

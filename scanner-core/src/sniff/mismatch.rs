@@ -2,7 +2,7 @@
 
 use super::{
     Sniffed, Type,
-    table::{named, type_of, types},
+    table::{type_of, types},
 };
 
 /// Who promised a type.
@@ -32,11 +32,53 @@ const OPEN: &[&str] = &["bin", "dat", "data", "tmp", "bak", "old", "orig", "part
 
 /// Extensions of several types, and the one that they promise first.
 const FIRST: &[(&str, &str)] = &[
-    ("ts", "typescript"), ("dot", "dot"), ("doc", "doc"), ("key", "pem"), ("m", "c"), ("a", "ar"), ("so", "elf"), ("o", "elf"),
-    ("txt", "txt"), ("log", "log"), ("plist", "xml"), ("ai", "pdf"), ("feather", "arrow"), ("mat", "mat"), ("pt", "pytorch"),
-    ("pth", "pytorch"), ("ckpt", "pytorch"), ("keras", "keras"), ("h5", "hdf5"), ("db", "sqlite"), ("tex", "latex"), ("srt", "srt"),
-    ("t", "perl"), ("conf", "ini"), ("cfg", "ini"), ("inc", "php"), ("asc", "pem"), ("mp4", "mp4"), ("ttf", "ttf"), ("tsv", "tsv"),
-    ("pub", "pem"), ("schema", "json"), ("man", "roff"), ("vcf", "vcard"), ("lock", "toml"), ("cur", "cur"),
+    ("ts", "typescript"),
+    ("dot", "dot"),
+    ("doc", "doc"),
+    ("key", "pem"),
+    ("m", "c"),
+    ("a", "ar"),
+    ("so", "elf"),
+    ("o", "elf"),
+    ("txt", "txt"),
+    ("log", "log"),
+    ("plist", "xml"),
+    ("ai", "pdf"),
+    ("feather", "arrow"),
+    ("mat", "mat"),
+    ("pt", "pytorch"),
+    ("pth", "pytorch"),
+    ("ckpt", "pytorch"),
+    ("keras", "keras"),
+    ("h5", "hdf5"),
+    ("db", "sqlite"),
+    ("tex", "latex"),
+    ("srt", "srt"),
+    ("t", "perl"),
+    ("conf", "ini"),
+    ("cfg", "ini"),
+    ("inc", "php"),
+    ("asc", "pem"),
+    ("mp4", "mp4"),
+    ("ttf", "ttf"),
+    ("tsv", "tsv"),
+    ("pub", "pem"),
+    ("schema", "json"),
+    ("man", "roff"),
+    ("vcf", "vcard"),
+    ("lock", "toml"),
+    ("cur", "cur"),
+    ("joblib", "pickle"),
+    ("ini", "ini"),
+    ("inf", "ini"),
+    ("url", "ini"),
+    ("docx", "docx"),
+    ("xlsx", "xlsx"),
+    ("pptx", "pptx"),
+    ("xlsm", "xlsx"),
+    ("xlsb", "xlsx"),
+    ("docm", "docx"),
+    ("pptm", "pptx"),
 ];
 
 /// The extension of a name, lower case: what follows the last dot of the last component. Only that one is compared:
@@ -96,10 +138,18 @@ fn lie_of_type(found: &'static Type, declared: &str) -> Option<Mismatch> {
     let says = |kind: &&Type| kind.mime == essence || kind.aliases.contains(&essence.as_str());
     let Some(first) = types().iter().find(says) else {
         // A picture of an unknown kind is still no program.
-        const CLASSES: &[(&str, &str)] = &[("image/", "image/*"), ("audio/", "audio/*"), ("video/", "video/*"), ("font/", "font/*")];
+        const CLASSES: &[(&str, &str)] =
+            &[("image/", "image/*"), ("audio/", "audio/*"), ("video/", "video/*"), ("font/", "font/*")];
         let (_, class) = CLASSES.iter().find(|(class, _)| essence.starts_with(class))?;
-        let other = !CLASSES.iter().any(|(class, _)| found.mime.starts_with(class)) && found.label != "empty" && found.label != "unknown";
-        return other.then_some(Mismatch { promise: Promise::Declared, declared: class, found, more_dangerous: found.risk.danger() > 0 });
+        let other = !CLASSES.iter().any(|(class, _)| found.mime.starts_with(class))
+            && found.label != "empty"
+            && found.label != "unknown";
+        return other.then_some(Mismatch {
+            promise: Promise::Declared,
+            declared: class,
+            found,
+            more_dangerous: found.risk.danger() > 0,
+        });
     };
     if first.label == "unknown" {
         return None;
@@ -114,7 +164,12 @@ fn lie_of_type(found: &'static Type, declared: &str) -> Option<Mismatch> {
 }
 
 /// Whether `found` is outside of what a promise may hold.
-fn judge(found: &'static Type, declared: &'static str, promise: Promise, honest: impl Fn(&&Type) -> bool) -> Option<Mismatch> {
+fn judge(
+    found: &'static Type,
+    declared: &'static str,
+    promise: Promise,
+    honest: impl Fn(&&Type) -> bool,
+) -> Option<Mismatch> {
     let held: Vec<&Type> = types().iter().filter(&honest).collect();
     let promises_text = held.iter().any(|kind| kind.is_text);
     let promises_plain = held.iter().any(|kind| kind.label == "txt");
@@ -127,9 +182,14 @@ fn judge(found: &'static Type, declared: &'static str, promise: Promise, honest:
     if kept {
         return None;
     }
-    let worst = held.iter().map(|kind| kind.risk.danger()).max().unwrap_or_default();
-    let text_that_runs = found.label == "source-other";
-    Some(Mismatch { promise, declared, found: named(found.label), more_dangerous: found.risk.danger() > worst && !text_that_runs })
+    // That a text file may hold an unlisted language excuses no listed one.
+    let worst = held
+        .iter()
+        .filter(|kind| kind.label != "source-other")
+        .map(|kind| kind.risk.danger())
+        .max()
+        .unwrap_or_default();
+    Some(Mismatch { promise, declared, found, more_dangerous: found.risk.danger() > worst })
 }
 
 #[cfg(test)]
@@ -170,6 +230,9 @@ mod tests {
         assert_eq!(lie("application/octet-stream"), None);
         assert_eq!(lie("IMAGE/PNG"), Some(("image/png", true)));
         assert_eq!(lie("application/x-nobody-knows"), None);
-        assert_eq!(mismatch(&sniff(b"\x7fELF\x02\x01\x01\0"), None, Some("image/x-new")).map(|lie| lie.declared), Some("image/*"));
+        assert_eq!(
+            mismatch(&sniff(b"\x7fELF\x02\x01\x01\0"), None, Some("image/x-new")).map(|lie| lie.declared),
+            Some("image/*")
+        );
     }
 }

@@ -91,9 +91,11 @@ fn next_sector(peek: Peek<'_>, sector: usize, sector_bytes: usize) -> Option<usi
 fn is_named(entry: Peek<'_>, name: &str) -> bool {
     let wanted = name.len().checked_add(1).and_then(|units| units.checked_mul(2));
     entry.u16_le(64).map(usize::from) == wanted
-        && entry.0.chunks_exact(2).zip(name.bytes()).all(|(unit, want)| {
-            matches!(unit, [low, 0] if low.eq_ignore_ascii_case(&want))
-        })
+        && entry
+            .0
+            .chunks_exact(2)
+            .zip(name.bytes())
+            .all(|(unit, want)| matches!(unit, [low, 0] if low.eq_ignore_ascii_case(&want)))
 }
 
 #[cfg(test)]

@@ -22,15 +22,24 @@ pub(super) fn find_pickle(bytes: &[u8]) -> Option<Found> {
     if !has_protocol && !peek.u8(0).is_some_and(|first| b"(]}clIFSVNLiX)U\x88\x89KJMTG\x95\x8c".contains(&first)) {
         return None;
     }
-    let mut walk = Walk { peek, at: 0, depth: 0, marks: Vec::new(), named: false, called: false, memoized: false };
-    let mut count = 0;
+    let mut walk = Walk {
+        peek,
+        at: 0,
+        depth: 0,
+        marks: Vec::new(),
+        named: false,
+        called: false,
+        memoized: false,
+        impossible: false,
+    };
+    let mut count = 0_u32;
     let ending = loop {
         if count >= OPCODES {
             break Ending::Bound;
         }
         match walk.step() {
             Some(true) => break Ending::Stop,
-            Some(false) => count += 1,
+            Some(false) => count = count.saturating_add(1),
             None if walk.at >= bytes.len() => break Ending::Cut,
             None => break Ending::Wrong,
         }
@@ -40,14 +49,23 @@ pub(super) fn find_pickle(bytes: &[u8]) -> Option<Found> {
         match ending {
             Ending::Stop | Ending::Bound => true,
             // Raw arrays between the opcodes are how joblib writes.
-            Ending::Cut | Ending::Wrong => count >= 3,
+            // A length beyond the end, a stack that underflows: broken pickles are still loaded up to there.
+            Ending::Cut => count >= 1 && bytes.len() > 2,
+            Ending::Wrong => count >= 3 || (count >= 1 && walk.impossible),
         }
     } else {
         // A gadget runs before the walk goes wrong.
         let gadget = walk.named && walk.called;
         let tail = Peek(bytes).from(walk.at).trim_ascii();
         match ending {
-            Ending::Stop => gadget || (count >= 4 && tail.is_empty() && walk.memoized) || (count >= 3 && tail.is_empty() && bytes.iter().take(64).any(|byte| *byte >= 0x80 || *byte < 9)),
+            Ending::Stop => {
+                gadget
+                    || (bytes.get(..walk.at) == Some(bytes)
+                        && bytes.ends_with(b"\n.")
+                        && (bytes.starts_with(b"I") || bytes.starts_with(b"P")))
+                    || (count >= 2 && tail.is_empty() && walk.memoized)
+                    || (count >= 3 && tail.is_empty() && bytes.iter().take(64).any(|byte| *byte >= 0x80 || *byte < 9))
+            }
             Ending::Bound => walk.memoized || gadget,
             Ending::Cut | Ending::Wrong => gadget,
         }
@@ -73,6 +91,8 @@ struct Walk<'a> {
     named: bool,
     called: bool,
     memoized: bool,
+    /// Whether the walk ended because the stack held too little.
+    impossible: bool,
 }
 
 impl<'a> Walk<'a> {
@@ -98,8 +118,15 @@ impl<'a> Walk<'a> {
             0x8d | 0x8e | 0x96 => self.push_counted(8)?,
             // Pushes with a line.
             b'I' | b'L' => self.push_line(|line| is_number(line.strip_suffix(b"L").unwrap_or(line)))?,
-            b'F' => self.push_line(|line| !line.is_empty() && line.len() < 40 && line.iter().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(b)))?,
-            b'S' => self.push_line(|line| line.len() >= 2 && matches!((line.first(), line.last()), (Some(b'\''), Some(b'\'')) | (Some(b'"'), Some(b'"'))))?,
+            b'F' => self.push_line(|line| {
+                !line.is_empty()
+                    && line.len() < 40
+                    && line.iter().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(b))
+            })?,
+            b'S' => self.push_line(|line| {
+                line.len() >= 2
+                    && matches!((line.first(), line.last()), (Some(b'\''), Some(b'\'')) | (Some(b'"'), Some(b'"')))
+            })?,
             b'V' => self.push_line(|_| true)?,
             b'g' => self.push_line(is_number)?,
             b'P' => self.push_line(|line| !line.is_empty())?,
@@ -245,12 +272,14 @@ impl<'a> Walk<'a> {
             .then_some(())
     }
 
-    fn need(&self, count: usize) -> Option<()> {
-        (self.depth >= count).then_some(())
+    fn need(&mut self, count: usize) -> Option<()> {
+        self.impossible = self.depth < count;
+        (!self.impossible).then_some(())
     }
 
     fn pop(&mut self, count: usize) -> Option<()> {
-        self.depth = self.depth.checked_sub(count)?;
+        self.need(count)?;
+        self.depth = self.depth.saturating_sub(count);
         Some(())
     }
 
@@ -268,7 +297,7 @@ impl<'a> Walk<'a> {
 fn is_number(line: &[u8]) -> bool {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let digits = line.strip_prefix(b"-").unwrap_or(line);
-    !digits.is_empty() && digits.len() < 400 && digits.iter().all(u8::is_ascii_digit)
+    !digits.is_empty() && digits.len() < LINE_BYTES && digits.iter().all(u8::is_ascii_digit)
 }
 
 #[cfg(test)]
@@ -282,7 +311,9 @@ mod tests {
 
     #[test]
     fn prose_is_no_pickle() {
-        for prose in [&b"I am.\n"[..], b"N.", b"(1, 2)\n", b"Sit.", b"cats\nand dogs\n.", b"]\n", b"{}\n", b"Finally.\n"] {
+        for prose in
+            [&b"I am.\n"[..], b"N.", b"(1, 2)\n", b"Sit.", b"cats\nand dogs\n.", b"]\n", b"{}\n", b"Finally.\n"]
+        {
             check(prose, false);
         }
     }
@@ -297,7 +328,7 @@ mod tests {
     #[test]
     fn a_cut_pickle_is_one() {
         check(b"\x80\x04\x95\x10\0\0\0\0\0\0\0}\x94(\x8c\x01a", true);
-        check(b"\x80\x04ab", false);
+        check(b"\x80\x04\xff\xff", false);
     }
 
     #[test]

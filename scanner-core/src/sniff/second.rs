@@ -1,7 +1,7 @@
 //! Second types: the same bytes valid as something else, and data behind the end.
 
 use super::{
-    Risk, named, ole,
+    Risk, magic, named, ole,
     peek::{Peek, find},
     pickle, text, zip,
 };
@@ -13,7 +13,12 @@ const ENDS_BYTES: usize = 4096;
 const CHUNKS: usize = 4096;
 
 /// The labels of second types.
-pub(super) fn types(bytes: &[u8], label: &'static str, archive: Option<zip::Found>, trailing: Option<usize>) -> Vec<&'static str> {
+pub(super) fn types(
+    bytes: &[u8],
+    label: &'static str,
+    archive: Option<zip::Found>,
+    trailing: Option<usize>,
+) -> Vec<&'static str> {
     let peek = Peek(bytes);
     let kind = named(label);
     let media = is_media(kind.mime) && !kind.is_text;
@@ -39,6 +44,10 @@ pub(super) fn types(bytes: &[u8], label: &'static str, archive: Option<zip::Foun
         }
     }
     if media || matches!(label, "pe" | "elf") {
+        let tail = peek.tail(ENDS_BYTES);
+        if find(tail, b"%PDF-").and_then(|at| find(tail.get(at..)?, b" obj")).is_some() {
+            also.push("pdf");
+        }
         for window in [peek.head(ENDS_BYTES), peek.tail(ENDS_BYTES)] {
             also.extend(markup(window));
         }
@@ -53,6 +62,7 @@ pub(super) fn types(bytes: &[u8], label: &'static str, archive: Option<zip::Foun
         "svg" => also.extend(html_in_svg(bytes)),
         "shell" => also.extend(python_in_shell(bytes)),
         "pdf" => also.extend(before_pdf(peek)),
+        "ps" => also.extend(pdf_in_ps(peek)),
         _ => {}
     }
     also
@@ -101,8 +111,9 @@ fn behind_end(bytes: &[u8], label: &str, trailing: usize) -> Option<&'static str
     if rest.len() < 8 {
         return None;
     }
-    if rest.starts_with(b"\x7fELF") {
-        return Some("elf");
+    let kind = named(label);
+    if let Some(found) = magic::signed(rest).filter(|found| rest.len() >= 32 && named(found).mime != kind.mime) {
+        return Some(found);
     }
     if rest.starts_with(b"%PDF-") {
         return Some("pdf");
@@ -110,14 +121,19 @@ fn behind_end(bytes: &[u8], label: &str, trailing: usize) -> Option<&'static str
     if rest.starts_with(b"\xd0\xcf\x11\xe0") {
         return ole::kind(rest);
     }
-    if label != "pickle" && rest.starts_with(b"\x80") && pickle::find_pickle(rest).is_some_and(|found| found.end.is_some()) {
+    if label != "pickle"
+        && rest.starts_with(b"\x80")
+        && pickle::find_pickle(rest).is_some_and(|found| found.end.is_some())
+    {
         return Some("pickle");
     }
     if label == "pickle" {
         return None;
     }
     let found = text::decode(rest).map(|text| text::kind(&text))?;
-    matches!(named(found).risk, Risk::Active | Risk::Executable).then_some(found).filter(|_| label != "pdf" || found == "html" || found == "php")
+    matches!(named(found).risk, Risk::Active | Risk::Executable)
+        .then_some(found)
+        .filter(|_| label != "pdf" || found == "html" || found == "php")
 }
 
 /// What an archive that starts late has before it, when the file nevertheless begins with a member.
@@ -139,14 +155,23 @@ fn html_in_svg(bytes: &[u8]) -> Option<&'static str> {
 fn python_in_shell(bytes: &[u8]) -> Option<&'static str> {
     let head = Peek(bytes).head(512);
     let second = head.split(|byte| *byte == b'\n').nth(1)?;
-    let quotes = second.starts_with(b"'''") || second.starts_with(b"\"\"\"") || second.starts_with(b"\"exec\"") || second.starts_with(b"''''");
+    let quotes = second.starts_with(b"'''")
+        || second.starts_with(b"\"\"\"")
+        || second.starts_with(b"\"exec\"")
+        || second.starts_with(b"''''");
     (quotes && find(head, b"python").is_some()).then_some("python")
 }
 
-/// A PDF whose header comes late may be a page or a script before it.
+/// A page or a script before the first object of a PDF: behind late headers, in comments.
 fn before_pdf(peek: Peek<'_>) -> Option<&'static str> {
-    let at = find(peek.head(1024 + 8), b"%PDF-")?;
-    markup(peek.head(at))
+    let head = peek.head(2048);
+    markup(head.get(..find(head, b"obj")?)?)
+}
+
+/// `%!PS-Adobe-N.n PDF-M.m` is a header that PDF readers take (ISO 32000-1 annex H, implementation note 14).
+fn pdf_in_ps(peek: Peek<'_>) -> Option<&'static str> {
+    let line = peek.head(128).split(|byte| *byte == b'\n').next()?;
+    (find(line, b" PDF-").is_some() && find(peek.head(4096), b"obj").is_some()).then_some("pdf")
 }
 
 /// Where data behind the end begins.
@@ -188,11 +213,16 @@ fn boxes_end(peek: Peek<'_>) -> Option<usize> {
         let name = peek.slice(at.checked_add(4)?, 4);
         let size = match peek.index_be(at) {
             Some(0) => return None,
-            Some(1) => usize::try_from(u64::from(peek.u32_be(at.checked_add(8)?)?) << 32 | u64::from(peek.u32_be(at.checked_add(12)?)?)).ok()?,
+            Some(1) => usize::try_from(
+                u64::from(peek.u32_be(at.checked_add(8)?)?) << 32 | u64::from(peek.u32_be(at.checked_add(12)?)?),
+            )
+            .ok()?,
             Some(size) => size,
             None => break,
         };
-        let is_box = size >= 8 && name.is_some_and(|name| name.iter().all(|byte| byte.is_ascii_alphanumeric() || b" -_\xa9".contains(byte)));
+        let is_box = size >= 8
+            && name
+                .is_some_and(|name| name.iter().all(|byte| byte.is_ascii_alphanumeric() || b" -_\xa9".contains(byte)));
         if !is_box || at.checked_add(size)? > peek.len() && at > 0 {
             break;
         }
@@ -210,7 +240,7 @@ fn jpeg_end(peek: Peek<'_>) -> Option<usize> {
     start.checked_add(at)?.checked_add(2)
 }
 
-/// GIF89a section 27: blocks up to the trailer.
+/// `GIF89a` section 27: blocks up to the trailer.
 fn gif_end(peek: Peek<'_>) -> Option<usize> {
     let colours = |flags: u8| if flags & 0x80 == 0 { 0_usize } else { 6_usize.wrapping_shl(u32::from(flags & 7)) };
     let mut at = 13_usize.checked_add(colours(peek.u8(10)?))?;
@@ -258,7 +288,8 @@ mod tests {
         assert_eq!((sniffed.kind.label, second.as_slice()), (want, also));
     }
 
-    const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\0\0\0\0\x3a\x7e\x9b\x55\0\0\0\0IEND\xaeB`\x82";
+    const PNG: &[u8] =
+        b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\0\0\0\0\x3a\x7e\x9b\x55\0\0\0\0IEND\xaeB`\x82";
     const ZIP: &[u8] = b"PK\x03\x04\x14\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0\0\0\x01\0\0\0\x01\0\0\0aAPK\x01\x02\x14\0\x14\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0\0\0\x01\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0aPK\x05\x06\0\0\0\0\x01\0\x01\0\x2f\0\0\0\x20\0\0\0\0\0";
 
     #[test]

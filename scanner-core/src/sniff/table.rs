@@ -25,8 +25,8 @@ pub fn type_of(label: &str) -> Option<&'static Type> {
 }
 
 /// What nobody knows.
-pub(super) static UNKNOWN: Type =
-    bytes("unknown", "application/octet-stream", Unknown, &["bin", "dat", "data"], &["application/x-data"]);
+pub(super) const UNKNOWN: Type =
+    bytes("unknown", "application/octet-stream", Unknown, &["bin", "dat", "data", "joblib"], &["application/x-data"]);
 
 /// The type of a label that this crate's own code names.
 pub(super) fn named(label: &str) -> &'static Type {
@@ -79,7 +79,7 @@ static TYPES: &[Type] = &[
     bytes("odp", "application/vnd.oasis.opendocument.presentation", Container, &["odp", "otp"], &["application/vnd.oasis.opendocument.presentation-template"]),
     bytes("epub", "application/epub+zip", Container, &["epub"], &[]),
     // Programs and models in a zip.
-    bytes("jar", "application/java-archive", Executable, &["jar", "war", "ear", "aar", "sar", "jmod"], &["application/x-jar", "application/x-java-archive"]),
+    bytes("jar", "application/java-archive", Executable, &["jar", "war", "ear", "aar", "sar"], &["application/x-jar", "application/x-java-archive"]),
     bytes("apk", "application/vnd.android.package-archive", Executable, &["apk", "xapk"], &[]),
     bytes("npz", "application/x-npz", Container, &["npz"], &[]),
     bytes("whl", "application/x-wheel+zip", Executable, &["whl"], &[]),
@@ -92,16 +92,16 @@ static TYPES: &[Type] = &[
     bytes("ppt", "application/vnd.ms-powerpoint", Container, &["ppt", "pps", "pot"], &["application/mspowerpoint"]),
     bytes("msg", "application/vnd.ms-outlook", Container, &["msg"], &["application/x-ms-msg"]),
     bytes("msi", "application/x-msi", Executable, &["msi", "msp", "mst"], &["application/x-ms-installer", "application/x-msinstaller", "application/x-windows-installer"]),
-    bytes("ole", "application/x-ole-storage", Container, &["doc", "xls", "ppt", "msg", "msi", "vsd", "pub", "db", "suo", "mpp", "one"], &["application/x-cfb", "application/cdfv2", "application/x-ole2"]),
+    bytes("ole", "application/x-ole-storage", Container, &["doc", "xls", "ppt", "msg", "msi", "vsd", "mpp", "docx", "docm", "xlsx", "xlsm", "xlsb", "pptx", "pptm"], &["application/x-cfb", "application/cdfv2", "application/x-ole2"]),
     bytes("rtf", "application/rtf", Container, &["rtf", "doc"], &["text/rtf"]),
     // Archives and compressed data.
     bytes("tar", "application/x-tar", Container, &["tar", "gtar", "ova", "gem"], &["application/tar", "application/x-gtar", "application/x-ustar"]),
-    bytes("gzip", "application/gzip", Container, &["gz", "tgz", "gzip", "svgz", "emz", "wmz", "z", "rds", "rdata", "taz"], &["application/x-compressed-tar", "application/x-gzip", "application/x-tgz"]),
-    bytes("bzip2", "application/x-bzip2", Container, &["bz2", "tbz", "tbz2", "bz"], &["application/bzip2", "application/x-bz2", "application/x-bzip", "application/x-bzip-compressed-tar"]),
-    bytes("xz", "application/x-xz", Container, &["xz", "txz"], &["application/x-xz-compressed-tar", "application/xz"]),
-    bytes("lzma", "application/x-lzma", Container, &["lzma", "tlz"], &["application/lzma"]),
+    bytes("gzip", "application/gzip", Container, &["gz", "tgz", "gzip", "svgz", "emz", "wmz", "rds", "rdata", "taz", "joblib"], &["application/x-compressed-tar", "application/x-gzip", "application/x-tgz"]),
+    bytes("bzip2", "application/x-bzip2", Container, &["bz2", "tbz", "tbz2", "bz", "joblib"], &["application/bzip2", "application/x-bz2", "application/x-bzip", "application/x-bzip-compressed-tar"]),
+    bytes("xz", "application/x-xz", Container, &["xz", "txz", "joblib"], &["application/x-xz-compressed-tar", "application/xz"]),
+    bytes("lzma", "application/x-lzma", Container, &["lzma", "tlz", "joblib"], &["application/lzma"]),
     bytes("zstd", "application/zstd", Container, &["zst", "zstd", "tzst"], &["application/x-zstandard", "application/x-zstd", "application/x-zstd-compressed-tar"]),
-    bytes("lz4", "application/x-lz4", Container, &["lz4"], &["application/lz4"]),
+    bytes("lz4", "application/x-lz4", Container, &["lz4", "joblib"], &["application/lz4"]),
     bytes("7z", "application/x-7z-compressed", Container, &["7z", "cb7"], &["application/x-7zip-compressed"]),
     bytes("rar", "application/vnd.rar", Container, &["rar", "cbr", "r00"], &["application/x-rar", "application/x-rar-compressed"]),
     bytes("cab", "application/vnd.ms-cab-compressed", Container, &["cab"], &["application/cab", "application/x-cab"]),
@@ -187,7 +187,7 @@ static TYPES: &[Type] = &[
     text("sql", "application/sql", Executable, &["sql", "ddl", "dml", "psql", "pgsql", "mysql"], &["application/x-sql", "text/sql", "text/x-sql"]),
     // Text: settings and the rest.
     text("yaml", "application/yaml", Inert, &["yaml", "yml"], &["application/x-yaml", "text/x-yaml", "text/yaml"]),
-    text("toml", "application/toml", Inert, &["toml"], &["application/x-toml", "text/toml", "text/x-toml"]),
+    text("toml", "application/toml", Inert, &["toml", "ini", "cfg", "conf", "inf", "url"], &["application/x-toml", "text/toml", "text/x-toml"]),
     text("ini", "text/x-ini", Inert, &["ini", "cfg", "conf", "inf", "properties", "desktop", "editorconfig", "gitconfig", "service", "prefs", "url"], &["application/textedit", "application/x-desktop", "application/x-ini", "application/x-wine-extension-ini", "text/ini", "text/x-properties", "zz-application/zz-winassoc-ini"]),
     text("latex", "text/x-tex", Active, &["tex", "latex", "sty", "cls", "ltx", "bbl", "tikz"], &["application/x-latex", "application/x-tex", "text/x-latex"]),
     text("eml", "message/rfc822", Container, &["eml", "mail", "nws"], &["application/mbox", "message/news"]),
@@ -206,14 +206,14 @@ static TYPES: &[Type] = &[
     text("ics", "text/calendar", Inert, &["ics", "ical", "ifb"], &[]),
     text("vcard", "text/vcard", Inert, &["vcf", "vcard"], &["text/directory", "text/x-vcard"]),
     text("pem", "application/x-pem-file", Inert, &["pem", "crt", "cer", "key", "csr", "pub", "p7b", "p7c", "asc"], &["application/pem-certificate-chain", "application/pkcs10+pem", "application/pkcs7-mime+pem", "application/pkcs7-signature", "application/pkcs8", "application/pkcs8+pem", "application/pkix-cert", "application/x-pem", "application/x-pem-key", "application/x-x509-ca-cert", "application/x-x509-cert", "application/x-x509-key", "text/x-pem", "text/x-ssh-private-key", "text/x-ssh-public-key", "text/x-ssl-private-key", "text/x-ssl-public-key"]),
-    text("roff", "text/troff", Inert, &["roff", "man", "troff", "1", "2", "3", "4", "5", "6", "7", "8", "me", "ms", "mdoc"], &["application/x-troff", "application/x-troff-man", "text/x-troff"]),
+    text("roff", "text/troff", Inert, &["roff", "man", "troff", "me", "ms", "mdoc"], &["application/x-troff", "application/x-troff-man", "text/x-troff"]),
     text("dot", "text/vnd.graphviz", Inert, &["dot", "gv"], &["text/x-dot", "text/x-graphviz"]),
     text("regfile", "text/x-ms-regedit", Executable, &["reg"], &["application/x-ms-regedit", "text/x-windows-registry"]),
     // Neither.
     bytes("empty", "application/x-empty", Inert, &[], &["application/x-zerosize", "inode/x-empty"]),
-    bytes("unknown", "application/octet-stream", Unknown, &["bin", "dat", "data"], &["application/x-data"]),
+    UNKNOWN,
     // Text of a language that nobody listed: assume that somebody can run it.
-    text("source-other", "text/plain", Executable, &["vbs", "vbe", "kt", "kts", "swift", "scala", "hs", "cs", "fs", "vb", "jl", "f90", "f", "for", "pas", "ex", "exs", "erl", "hrl", "clj", "lisp", "el", "scm", "ml", "mli", "dart", "s", "asm", "tcl", "v", "sv", "vhd", "vhdl", "cmake", "graphql", "proto", "tf", "sol", "zig", "nim", "d", "coffee", "groovy", "gradle", "awk", "adb", "ads", "cob", "scss", "sass", "less", "svelte", "m", "applescript", "au3", "ahk", "vim", "nix", "raku", "cr", "hx", "txt"], &["text/x-source"]),
+    text("source-other", "text/plain", Executable, &["vbs", "vbe", "kt", "kts", "swift", "scala", "hs", "cs", "fs", "vb", "jl", "f90", "f", "for", "pas", "ex", "exs", "erl", "hrl", "clj", "lisp", "el", "scm", "ml", "mli", "dart", "s", "asm", "tcl", "v", "sv", "vhdl", "cmake", "graphql", "proto", "tf", "sol", "zig", "nim", "d", "coffee", "groovy", "gradle", "awk", "adb", "ads", "cob", "scss", "sass", "less", "svelte", "m", "applescript", "au3", "ahk", "vim", "nix", "raku", "cr", "hx", "txt"], &["text/x-source"]),
     text("text-other", "text/plain", Inert, &["txt", "text", "log", "out", "dat", "nfo", "lst", "bib", "po", "pot", "tex", "srt", "sub", "fasta", "fa", "fastq", "pdb", "sdf", "mol", "gff", "vcf", "bed", "sam", "obj", "stl", "ply", "gcode", "lock", "gitignore"], &[]),
 ];
 

@@ -60,6 +60,20 @@ pub(super) fn decode(bytes: &[u8]) -> Option<Text<'_>> {
     is_text(head).then_some(Text { head: Cow::Borrowed(head), whole, raw: bytes })
 }
 
+/// The kind of bytes that would be text were it not for a few binary ones: browsers drop a NUL inside a tag, and a
+/// table with a stray control character is still a table.
+pub(super) fn decode_soiled(bytes: &[u8]) -> Option<&'static str> {
+    let head = Peek(bytes).head(HEAD_BYTES);
+    let clean: Vec<u8> = head.iter().copied().filter(|byte| !is_binary(*byte)).collect();
+    let soiled = head.len().saturating_sub(clean.len());
+    if soiled.saturating_mul(8) > head.len() || clean.len() < 8 || std::str::from_utf8(&clean).is_err() {
+        return None;
+    }
+    let found = kind(&Text { head: Cow::Owned(clean), whole: bytes.len() <= HEAD_BYTES, raw: bytes });
+    let few = soiled.saturating_mul(64) <= head.len();
+    (few || matches!(found, "html" | "svg" | "xml" | "php" | "csv")).then_some(found)
+}
+
 /// What kind of text.
 pub(super) fn kind(text: &Text<'_>) -> &'static str {
     let head = &*text.head;
@@ -73,7 +87,9 @@ pub(super) fn kind(text: &Text<'_>) -> &'static str {
         .or_else(|| json::kind(text))
         .or_else(|| mail::kind(start))
         .or_else(|| notes::patch(start))
+        .or_else(|| notes::log(start))
         .or_else(|| delimited::strong(head, text.whole))
+        .or_else(|| config::strong(head))
         .or_else(|| code::kind(start))
         .or_else(|| config::kind(head))
         .or_else(|| notes::kind(head))
@@ -116,7 +132,8 @@ fn by_first_line(start: &[u8]) -> Option<&'static str> {
         || before.starts_with(b"Bag Attributes")
         || before.starts_with(b"subject=")
         || before.starts_with(b"#");
-    let is_label = !label.is_empty() && label.iter().all(|byte| byte.is_ascii_uppercase() || b" 0123456789-".contains(byte));
+    let is_label =
+        !label.is_empty() && label.iter().all(|byte| byte.is_ascii_uppercase() || b" 0123456789-".contains(byte));
     (at_line && is_dump && is_label && !label.starts_with(b"PGP SIGNED")).then_some("pem")
 }
 
@@ -196,12 +213,14 @@ fn is_text(head: &[u8]) -> bool {
 fn is_legacy(head: &[u8]) -> bool {
     let high = head.iter().filter(|byte| **byte >= 0x80).count();
     let letters = head.iter().filter(|byte| byte.is_ascii_alphabetic() || **byte == b' ').count();
-    if head.len() < 4 {
+    if head.len() < 4 || head.len() < 8 && high > 2 {
         return false;
     }
     // Western: mostly ASCII, few of the C1 range.
     let c1 = head.iter().filter(|byte| (0x80..0xa0).contains(*byte)).count();
-    if high.saturating_mul(3) <= head.len() && letters.saturating_mul(2) >= head.len().saturating_sub(high) {
+    if high.saturating_mul(5) <= head.len().saturating_mul(2)
+        && letters.saturating_mul(2) >= head.len().saturating_sub(high)
+    {
         return true;
     }
     // One byte per letter, in other alphabets: nearly all in the upper half of the upper half.
@@ -211,9 +230,19 @@ fn is_legacy(head: &[u8]) -> bool {
         return true;
     }
     // Two bytes per letter.
-    head.len() >= 12 && (is_paired(head, |lead| matches!(lead, 0x81..=0x9f | 0xe0..=0xfc), |trail| matches!(trail, 0x40..=0x7e | 0x80..=0xfc), true)
-        || is_paired(head, |lead| (0xa1..=0xfe).contains(&lead), |trail| (0xa1..=0xfe).contains(&trail), false)
-        || is_paired(head, |lead| (0x81..=0xfe).contains(&lead), |trail| matches!(trail, 0x40..=0x7e | 0x80..=0xfe), false))
+    head.len() >= 12
+        && (is_paired(
+            head,
+            |lead| matches!(lead, 0x81..=0x9f | 0xe0..=0xfc),
+            |trail| matches!(trail, 0x40..=0x7e | 0x80..=0xfc),
+            true,
+        ) || is_paired(head, |lead| (0xa1..=0xfe).contains(&lead), |trail| (0xa1..=0xfe).contains(&trail), false)
+            || is_paired(
+                head,
+                |lead| (0x81..=0xfe).contains(&lead),
+                |trail| matches!(trail, 0x40..=0x7e | 0x80..=0xfe),
+                false,
+            ))
 }
 
 /// Whether every high byte leads a pair (or is half-width kana, in Shift JIS), and pairs stand together as in words.

@@ -1,6 +1,8 @@
 //! Zip and what is built on it: told apart by member names of the central directory and of the local headers, and by
 //! the stored `mimetype` member of OpenDocument and EPUB. Offsets and signatures: APPNOTE 6.3.10, section 4.3.
 
+use std::borrow::Cow;
+
 use super::peek::{Peek, find};
 
 /// How much of the tail may hold the end record: its 22 bytes and the longest comment, and some room for junk.
@@ -49,14 +51,27 @@ fn end_record(peek: Peek<'_>, at: usize) -> Option<Found> {
     if size == 0xffff_ffff || offset == 0xffff_ffff || members == 0xffff {
         // Zip64: the locator before this record knows where its end record is.
         let locator = at.checked_sub(20)?;
-        let record = usize::try_from(peek.u64_le(locator.checked_add(8)?)?).ok()?;
-        let directory = usize::try_from(peek.u64_le(record.checked_add(48)?)?).ok()?;
+        let told = usize::try_from(peek.u64_le(locator.checked_add(8)?)?).ok()?;
+        // The usual record has 56 bytes and ends where the locator begins; what it tells is off by the junk before.
+        let usual = locator.checked_sub(56)?;
+        let record = if peek.has(told, b"PK\x06\x06") { told } else { usual };
+        let prefix = record.checked_sub(told)?;
+        let directory = usize::try_from(peek.u64_le(record.checked_add(48)?)?).ok()?.checked_add(prefix)?;
         let signed = peek.has(locator, b"PK\x06\x07") && peek.has(record, b"PK\x06\x06");
-        return (signed && peek.has(directory, b"PK\x01\x02"))
-            .then_some(Found { prefix: 0, directory, end, members: u16::MAX });
+        return (signed && peek.has(directory, b"PK\x01\x02")).then_some(Found {
+            prefix,
+            directory,
+            end,
+            members: u16::MAX,
+        });
     }
     if size == 0 {
-        return (members == 0 && offset <= at).then_some(Found { prefix: at.checked_sub(offset)?, directory: at, end, members });
+        return (members == 0 && offset <= at).then_some(Found {
+            prefix: at.checked_sub(offset)?,
+            directory: at,
+            end,
+            members,
+        });
     }
     let directory = at.checked_sub(size)?;
     if !peek.has(directory, b"PK\x01\x02") {
@@ -95,8 +110,6 @@ pub(super) fn kind(bytes: &[u8], found: Option<Found>) -> &'static str {
     match found {
         Some(found) if found.members > 0 => {
             directory(bytes, found, &mut seen);
-            // Readers of streams see the local headers only: the first must not be a surprise to them.
-            locals(bytes, found.prefix, 1, &mut seen);
         }
         Some(_) => {}
         None => locals(bytes, 0, MEMBERS, &mut seen),
@@ -118,22 +131,34 @@ fn directory(bytes: &[u8], found: Found, seen: &mut Seen) {
         let (true, Some((name, local))) = (peek.has(at, b"PK\x01\x02"), fields()) else { break };
         seen.name(name);
         if name == b"mimetype" {
-            seen.mimetype(stored(peek, local));
+            seen.mimetype(content(peek, local).as_deref());
         }
         let Some(next) = next_record(peek, at) else { break };
         at = next;
     }
 }
 
-/// The bytes of a member that is stored, by its local header.
-fn stored(peek: Peek<'_>, local: usize) -> Option<&[u8]> {
+/// The first bytes of a member, by its local header. It should be stored; some writers deflate it all the same, and
+/// 128 bytes of output are no bomb.
+fn content(peek: Peek<'_>, local: usize) -> Option<Cow<'_, [u8]>> {
     let method = peek.u16_le(local.checked_add(8)?)?;
     let size = peek.index_le(local.checked_add(18)?)?.min(128);
     let name = usize::from(peek.u16_le(local.checked_add(26)?)?);
     let extra = usize::from(peek.u16_le(local.checked_add(28)?)?);
     let data = local.checked_add(30)?.checked_add(name)?.checked_add(extra)?;
     let rest = peek.from(data);
-    (method == 0 && peek.has(local, b"PK\x03\x04")).then(|| rest.get(..size).unwrap_or(rest))
+    match method {
+        _ if !peek.has(local, b"PK\x03\x04") => None,
+        0 => Some(Cow::Borrowed(rest.get(..size).unwrap_or(rest))),
+        8 => {
+            let mut out = [0_u8; 128];
+            let mut inflater = flate2::Decompress::new(false);
+            inflater.decompress(rest.get(..256).unwrap_or(rest), &mut out, flate2::FlushDecompress::Sync).ok()?;
+            let length = usize::try_from(inflater.total_out()).ok()?;
+            Some(Cow::Owned(out.get(..length)?.to_vec()))
+        }
+        _ => None,
+    }
 }
 
 fn locals(bytes: &[u8], from: usize, count: usize, seen: &mut Seen) {
@@ -148,12 +173,18 @@ fn locals(bytes: &[u8], from: usize, count: usize, seen: &mut Seen) {
             let data = name_at.checked_add(name)?.checked_add(extra)?;
             let (flags, size) = (peek.u16_le(at.checked_add(6)?)?, peek.index_le(at.checked_add(18)?)?);
             // A cut name still tells more than none.
-            Some((rest.get(..name).unwrap_or(rest), data, (flags & 8 == 0 || size > 0).then_some(size)))
+            let known = (flags & 8 == 0 || size > 0).then_some(size);
+            // A stored member of unknown length may itself be a zip: its headers are not ours.
+            let stop = known.is_none() && peek.u16_le(at.checked_add(8)?)? == 0;
+            Some((rest.get(..name).unwrap_or(rest), data, known, stop))
         };
-        let (true, Some((name, data, size))) = (peek.has(at, b"PK\x03\x04"), header()) else { break };
+        let (true, Some((name, data, size, stop))) = (peek.has(at, b"PK\x03\x04"), header()) else { break };
         seen.name(name);
         if name == b"mimetype" {
-            seen.mimetype(stored(peek, at));
+            seen.mimetype(content(peek, at).as_deref());
+        }
+        if stop {
+            break;
         }
         let next = match size {
             Some(size) => data.checked_add(size),

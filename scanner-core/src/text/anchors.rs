@@ -23,11 +23,8 @@ impl Anchors {
                 by_anchor.entry(anchor.to_ascii_lowercase()).or_default().push(index);
             }
         }
-        let dfa = DFA::builder()
-            .match_kind(MatchKind::Standard)
-            .ascii_case_insensitive(true)
-            .build(by_anchor.keys())
-            .ok();
+        let dfa =
+            DFA::builder().match_kind(MatchKind::Standard).ascii_case_insensitive(true).build(by_anchor.keys()).ok();
         Self { dfa, rules: by_anchor.into_values().collect() }
     }
 

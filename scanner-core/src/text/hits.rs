@@ -118,11 +118,8 @@ impl Hits {
         let Self { hits, counts, hidden } = self;
         let mut kept: Vec<Hit> = Vec::with_capacity(hits.len());
         let mut last_of: BTreeMap<Source, Vec<Range<usize>>> = BTreeMap::new();
-        let all: Vec<(Source, Range<usize>)> = hits
-            .iter()
-            .filter(|hit| hit.injection)
-            .map(|hit| (hit.source, hit.range.clone()))
-            .collect();
+        let all: Vec<(Source, Range<usize>)> =
+            hits.iter().filter(|hit| hit.injection).map(|hit| (hit.source, hit.range.clone())).collect();
         for hit in hits {
             let told = last_of.entry(hit.source).or_default();
             // The same thing seen in another view of the same bytes is told once, as the plainest view saw it.
@@ -138,9 +135,7 @@ impl Hits {
             told.push(hit.range.clone());
             kept.push(hit);
         }
-        kept.sort_by(|a, b| {
-            (a.range.start, a.range.end, &a.source).cmp(&(b.range.start, b.range.end, &b.source))
-        });
+        kept.sort_by(|a, b| (a.range.start, a.range.end, &a.source).cmp(&(b.range.start, b.range.end, &b.source)));
         let mut more = BTreeMap::new();
         for hit in &kept {
             let beyond = counts.get(&hit.source).copied().unwrap_or(0).saturating_sub(KEPT_PER_RULE);
@@ -217,9 +212,30 @@ pub(super) fn entropy_tenths(bytes: &[u8]) -> u64 {
 
 /// Words that mark what documentation puts where a secret would stand.
 const PLACEHOLDERS: &[&str] = &[
-    "example", "your", "changeme", "change_me", "placeholder", "dummy", "redacted", "xxxx", "****", "....", "insert",
-    "replace", "sample", "secret_here", "key_here", "token_here", "1234567890", "0123456789", "abcdefgh", "<", "${",
-    "{{", "todo", "foobar",
+    "example",
+    "your",
+    "changeme",
+    "change_me",
+    "placeholder",
+    "dummy",
+    "redacted",
+    "xxxx",
+    "****",
+    "....",
+    "insert",
+    "replace",
+    "sample",
+    "secret_here",
+    "key_here",
+    "token_here",
+    "1234567890",
+    "0123456789",
+    "abcdefgh",
+    "<",
+    "${",
+    "{{",
+    "todo",
+    "foobar",
 ];
 
 /// Whether a match is what documentation shows instead of a secret.

@@ -159,7 +159,8 @@ impl RuleSet {
     pub fn test(&self) -> Vec<RuleTestFailure> {
         let mut failures = Vec::new();
         for rule in &self.inner.rules {
-            let fail = |text: &String, what| RuleTestFailure { rule: rule.rule.id.to_string(), text: text.clone(), what };
+            let fail =
+                |text: &String, what| RuleTestFailure { rule: rule.rule.id.to_string(), text: text.clone(), what };
             if rule.pattern.is_broken() {
                 failures.push(fail(&rule.regex, "the regex does not compile"));
             }

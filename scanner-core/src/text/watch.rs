@@ -36,7 +36,8 @@ pub struct Watch {
 impl Watch {
     /// A list of strings; empty ones are left out.
     pub fn new(words: &[String]) -> Self {
-        let words: Vec<Vec<u8>> = words.iter().filter(|word| !word.is_empty()).map(|word| word.clone().into()).collect();
+        let words: Vec<Vec<u8>> =
+            words.iter().filter(|word| !word.is_empty()).map(|word| word.clone().into()).collect();
         Self { literals: anchors::literals(&words) }
     }
 

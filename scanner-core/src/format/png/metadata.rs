@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use bytes::Bytes;
+use data_encoding::HEXLOWER_PERMISSIVE;
 
 use crate::{
     bundle::Source,
@@ -61,7 +62,7 @@ const KEYWORDS: [&[u8]; 13] = [
 pub(super) fn read(bytes: &Bytes, chunk: &Chunk<'_>, account: &mut Account, out: &mut Out<'_>, budget: &mut Budget) {
     let mut note = Note { bytes, chunk, reader: Reader::new(chunk.data), account, out };
     match &chunk.kind {
-        b"tEXt" => note.text(),
+        b"tEXt" => note.text(budget),
         b"zTXt" => note.packed_text(budget),
         b"iTXt" => note.international_text(budget),
         b"iCCP" => note.profile(budget),
@@ -138,9 +139,40 @@ impl Note<'_, '_, '_> {
     }
 
     /// Keyword, zero, text (PNG §11.3.3.3).
-    fn text(&mut self) {
+    fn text(&mut self, budget: &mut Budget) {
         if self.field().is_some() {
+            self.raw_profile(self.reader.rest(), budget);
             self.rest();
+        }
+    }
+
+    /// `ImageMagick` keeps what a JPEG had beside its pixels as hexadecimal text: a name, a length, digits.
+    fn raw_profile(&mut self, text: &[u8], budget: &mut Budget) {
+        if !self.chunk.data.starts_with(b"Raw profile type ") {
+            return;
+        }
+        let digits = text.trim_ascii_start().splitn(3, |byte| *byte == b'\n').nth(2).unwrap_or_default();
+        let digits: Vec<u8> = digits.iter().copied().filter(u8::is_ascii_hexdigit).collect();
+        let (pairs, _) = digits.as_chunks::<2>();
+        if let Err(exhausted) = budget.spend(Resource::DecodedBytes, count(pairs.len())) {
+            return self.account.not_read(exhausted.into());
+        }
+        let profile = HEXLOWER_PERMISSIVE.decode(pairs.as_flattened()).unwrap_or_default();
+        let profile = Bytes::from(profile);
+        let (start, end) = self.chunk.span();
+        let within = Span { start, end };
+        let place = self.chunk.place();
+        if profile.starts_with(b"Exif\0\0") || profile.starts_with(b"II*\0") || profile.starts_with(b"MM\0*") {
+            let range = 0..profile.len();
+            if let Err(stop) = exif::read_decoded(&profile, range, Some(within), &place, self.out, budget) {
+                self.account.not_read(stop);
+            }
+            return;
+        }
+        let text = strings::runs(&profile);
+        if !text.is_empty() {
+            let map = OffsetMap::Within(within);
+            self.out.read(TextView::decoded(text.into(), map, vec!["hex"]).place(place));
         }
     }
 
@@ -179,6 +211,7 @@ impl Note<'_, '_, '_> {
 
     fn unpack_text(&mut self, budget: &mut Budget) {
         let text = self.unpack(budget);
+        self.raw_profile(&text, budget);
         self.read_within(text);
     }
 

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// What makes a text a launcher stands in its first bytes.
-const LOOKED_AT: usize = 4096;
+const LOOKED_AT: usize = 64 * 1024;
 
 pub(in crate::format) static SHORTCUT: Rule =
     runs("launcher/shortcut", "exec.shortcut", "A shortcut, which starts what it names");
@@ -46,12 +46,36 @@ pub(in crate::format) static WEB_SHORTCUT: Rule = Rule::built_in(
     },
 );
 
+pub(in crate::format) static ENCODED_COMMAND: Rule = Rule::built_in(
+    "launcher/encoded-command",
+    "exec.script",
+    Severity::Medium,
+    Confidence::High,
+    RuleText {
+        title: "A command for Windows whose words are encoded",
+        why: "Nobody can read what it does before it runs: that is what the encoding is mostly used for.",
+        remedy: "Decode it and read it before it goes on.",
+    },
+);
+
+pub(in crate::format) static REACHES_OUT: Rule = Rule::built_in(
+    "launcher/reaches-out",
+    "net.external_ref",
+    Severity::Medium,
+    Confidence::High,
+    RuleText {
+        title: "A launcher that points at another machine",
+        why: "Showing or opening it contacts that machine, which can tell who looked, and on Windows gets a proof of the password.",
+        remedy: "Do not deliver it; if the address is needed, deliver it as text.",
+    },
+);
+
 /// Says if the text, as decoded, is one.
 pub(in crate::format) fn look(label: &str, view: &TextView, out: &mut Out<'_>) {
     let text = &view.text;
     let head = text.get(..LOOKED_AT).unwrap_or(text).to_ascii_lowercase();
     let rule = match label {
-        "ini" => sections(&head),
+        "ini" | "toml" => sections(&head),
         "xml" | "html" => markup(&head),
         // A tag may stand anywhere.
         "yaml" => yaml(text),
@@ -59,13 +83,18 @@ pub(in crate::format) fn look(label: &str, view: &TextView, out: &mut Out<'_>) {
         "txt" | "text-other" => other(&head),
         _ => None,
     };
-    if let Some(rule) = rule {
-        let span = view.map.as_ref().map(|map| map.span(0, count(head.len())));
+    let Some(rule) = rule else { return };
+    let mut find = |rule| {
         let finding = Finding::built_in(rule);
-        out.find(match span {
+        out.find(match view.map.as_ref().map(|map| map.span(0, count(head.len()))) {
             Some(Span { start, end }) => finding.at(start, end),
             None => finding,
         });
+    };
+    find(rule);
+    let is_elsewhere = ["=\\\\", ">\\\\", "file://", "codebase=\"http"].iter().any(|mark| has(&head, mark));
+    if matches!(&*rule.category, "exec.shortcut" | "exec.config") && is_elsewhere {
+        find(&REACHES_OUT);
     }
 }
 
@@ -82,12 +111,13 @@ fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// Files of sections and keys: the first section says what it is.
 fn sections(head: &[u8]) -> Option<&'static Rule> {
+    // Windows takes that section wherever it stands.
+    if lines(head).any(|line| line == b"[internetshortcut]") {
+        let url = lines(head).find_map(|line| line.strip_prefix(b"url="))?;
+        let is_web = url.starts_with(b"http://") || url.starts_with(b"https://");
+        return Some(if is_web && !has(head, "\niconfile=\\\\") { &WEB_SHORTCUT } else { &SHORTCUT });
+    }
     match lines(head).next()? {
-        b"[internetshortcut]" => {
-            let url = lines(head).find_map(|line| line.strip_prefix(b"url="))?;
-            let is_web = url.starts_with(b"http://") || url.starts_with(b"https://");
-            Some(if is_web && !has(head, "\niconfile=\\\\") { &WEB_SHORTCUT } else { &SHORTCUT })
-        }
         b"[desktop entry]" => {
             lines(head).any(|line| line.starts_with(b"exec=") || line.starts_with(b"url=")).then_some(&SHORTCUT)
         }
@@ -135,11 +165,31 @@ fn other(head: &[u8]) -> Option<&'static Rule> {
     if head.starts_with(b"#@~^") {
         return Some(&ENCODED_SCRIPT);
     }
+    if head.starts_with(b"!!python/") {
+        return yaml(head);
+    }
     let mut lines = lines(head);
-    let is_query = lines.next() == Some(b"web")
+    let first = lines.next()?;
+    if is_encoded_command(first) {
+        return Some(&ENCODED_COMMAND);
+    }
+    let is_query = first == b"web"
         && lines.next() == Some(b"1")
         && lines.next().is_some_and(|line| line.starts_with(b"http") || line.starts_with(b"\\\\"));
     is_query.then_some(&QUERY)
+}
+
+/// `powershell -NoProfile -EncodedCommand <base64>`, with the option cut as short as it may be. Lower case.
+fn is_encoded_command(line: &[u8]) -> bool {
+    let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    if !matches!(words.next(), Some(b"powershell" | b"powershell.exe" | b"pwsh")) {
+        return false;
+    }
+    let is_option = |word: &[u8]| word.len() > 1 && b"-encodedcommand".starts_with(word) || word == b"-ec";
+    // Options may have values, so every word is looked at.
+    let mut words = words.skip_while(|word| !is_option(word)).skip(1);
+    let is_digit = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
+    words.next().is_some_and(|word| word.len() >= 16 && word.iter().all(is_digit))
 }
 
 #[cfg(test)]
@@ -155,18 +205,26 @@ mod tests {
 
     #[test]
     fn each_launcher_is_named() {
-        says("ini", "[InternetShortcut]\r\nURL=file://host/share/a.exe\r\n", &["high exec.shortcut"]);
+        says(
+            "ini",
+            "[InternetShortcut]\r\nURL=file://host/share/a.exe\r\n",
+            &["high exec.shortcut", "medium net.external_ref"],
+        );
         says("ini", "[InternetShortcut]\nURL=https://example.org/\n", &["medium exec.shortcut"]);
         says(
             "ini",
             "[InternetShortcut]\nURL=https://example.org/\nIconFile=\\\\host\\a.ico\n",
-            &["high exec.shortcut"],
+            &["high exec.shortcut", "medium net.external_ref"],
         );
         says("ini", "# by hand\n[Desktop Entry]\nType=Application\nExec=sh -c true\n", &["high exec.shortcut"]);
-        says("ini", "[Shell]\nCommand=2\nIconFile=\\\\host\\a.ico\n", &["high exec.shortcut"]);
+        says(
+            "ini",
+            "[Shell]\nCommand=2\nIconFile=\\\\host\\a.ico\n",
+            &["high exec.shortcut", "medium net.external_ref"],
+        );
         says("ini", "[Version]\nSignature=\"$CHICAGO$\"\n[DefaultInstall]\n", &["high exec.config"]);
         says("ini", "[autorun]\nopen=a.exe\n", &["high exec.config"]);
-        says("xml", "<jnlp codebase=\"http://host\"></jnlp>", &["high exec.shortcut"]);
+        says("xml", "<jnlp codebase=\"http://host\"></jnlp>", &["high exec.shortcut", "medium net.external_ref"]);
         says("xml", "<?xml version=\"1.0\"?><libraryDescription xmlns=\"x\">", &["high exec.shortcut"]);
         says("xml", "<?xml version=\"1.0\"?>\n<scriptlet><script>1</script></scriptlet>", &["high exec.script"]);
         says("html", "<html><HTA:APPLICATION ID=\"a\"/></html>", &["high exec.script"]);
@@ -178,6 +236,10 @@ mod tests {
         );
         says("yaml", "a: !!python/object/apply:os.system [id]\n", &["high exec.yaml_tag"]);
         says("txt", "#@~^AAAAAA==^#~@", &["high exec.script"]);
+        says("toml", "[Version]\nSignature=\"$CHICAGO$\"\n", &["high exec.config"]);
+        says("ini", "[x]\na=1\n[InternetShortcut]\nURL=https://example.org/\n", &["medium exec.shortcut"]);
+        says("txt", "!!python/object/apply:os.system [id]\n", &["high exec.yaml_tag"]);
+        says("txt", "powershell -NoProfile -enc VwByAGkAdABlAC0ASABvAHMAdAA=\n", &["medium exec.script"]);
         says("txt", "WEB\n1\nhttp://host/x\n", &["high net.external_ref"]);
     }
 
@@ -187,6 +249,7 @@ mod tests {
         says("ini", "[Desktop Entry]\nType=Directory\n", &[]);
         says("ini", "[version]\nmajor=1\n", &[]);
         says("txt", "[InternetShortcut]\nURL=file://host/a.exe\n", &[]);
+        says("txt", "powershell -enc runs encoded commands\n", &[]);
         says("txt", "WEB\nsearch results\n", &[]);
         says("xml", "<note>A &lt;scriptlet> is a component</note>", &[]);
         says("xml", "<plist><dict><key>Label</key><string>x</string></dict></plist>", &[]);

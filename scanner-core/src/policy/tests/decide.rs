@@ -86,12 +86,35 @@ fn a_container_that_cannot_be_rewritten_is_not_released() {
         [answer(Decision::Sanitize, Deliver::Nothing), answer(Decision::Sanitize, Deliver::Release)]
     );
     assert_eq!(got.because, [of_finding("private", "f0"), of_finding("no_cleaner", "f0")]);
+    assert_eq!(got.deliver, Deliver::Nothing);
 
     // And one that can be is not, when what is inside cannot.
     let member = CaseArtifact { cleanable: false, ..inside(1, 0) };
     let got = decide_for(&named("default"), &case(vec![artifact(0), member], found, vec![]), &Audience::PAGE);
     assert!(got.artifacts.iter().all(|artifact| artifact.deliver == Deliver::Nothing));
     assert_eq!(got.deliver, Deliver::Nothing);
+}
+
+#[test]
+fn the_reason_for_no_cleaner_is_the_first_that_asked_for_one() {
+    let host = CaseArtifact { cleanable: false, ..artifact(0) };
+    let found = ["f0", "f1"].map(|id| finding(id, Some(0), "secret.key", Severity::High));
+    let got = decide_for(&named("default"), &case(vec![host], found.into(), vec![]), &Audience::PAGE);
+    let expect = [of_finding("private", "f0"), of_finding("no_cleaner", "f0"), of_finding("private", "f1")];
+    assert_eq!(got.because, expect);
+}
+
+#[test]
+fn held_back_once_is_held_back() {
+    let policy = policy(
+        "[[when]]\ncategory = 'pii.*'\nthen = 'allow'\ndeliver = 'nothing'\n\
+         [[when]]\ncategory = 'net.*'\nthen = 'allow'\n",
+    );
+    for categories in [["pii.ip", "net.link"], ["net.link", "pii.ip"]] {
+        let found = categories.map(|category| finding("f0", Some(0), category, Severity::Info));
+        let got = decide_for(&policy, &case(vec![artifact(0)], found.into(), vec![]), &Audience::PAGE);
+        assert_eq!((got.decision, got.deliver), (Decision::Allow, Deliver::Nothing));
+    }
 }
 
 #[test]

@@ -199,6 +199,13 @@ fn audiences_are_read_and_joined_with_those_below() {
     assert!(store.may_inline("png", "image/png") && store.may_inline("txt", "text/plain"));
     assert!(!store.may_inline("html", "text/html"));
     assert_eq!(named("default").settings(&Audience::MODEL).unwrap().keep, Keep::HeadTail);
+
+    let below = with_head("[audiences.store]\nlike = 'page'\nkeep = 'tail'\ninline = 'png'\n");
+    let text = with_head("extends = 'below'\n[audiences.store]\nmax_text_bytes = 1\n");
+    let joined = Policy::parse("p", &text, &|_| Some(below.clone().into())).unwrap();
+    let store = joined.settings(&Audience::named("store")).unwrap();
+    assert_eq!((store.max_text_bytes, store.keep, &store.like), (Some(1), Keep::Tail, &Some(Audience::PAGE)));
+    assert!(!store.may_inline("html", "text/html"));
 }
 
 #[test]

@@ -62,6 +62,24 @@ const CALLERS: &[(&str, Shape)] = &[
 ];
 const SOURCE: &[(&str, Shape)] =
     &[("type", Shape::Word(&["base64", "url", "text", "content", "file"])), ("media_type", Shape::Name)];
+const CITATION: &[(&str, Shape)] = &[
+    ("type", Shape::Name),
+    ("cited_text", Shape::Scalar),
+    ("title", Shape::Scalar),
+    ("url", Shape::Scalar),
+    ("source", Shape::Scalar),
+    ("document_title", Shape::Scalar),
+    ("document_index", Shape::Scalar),
+    ("search_result_index", Shape::Scalar),
+    ("start_char_index", Shape::Scalar),
+    ("end_char_index", Shape::Scalar),
+    ("start_page_number", Shape::Scalar),
+    ("end_page_number", Shape::Scalar),
+    ("start_block_index", Shape::Scalar),
+    ("end_block_index", Shape::Scalar),
+    ("encrypted_index", Shape::Opaque),
+    ("file_id", Shape::Id),
+];
 const MANAGED: &[(&str, Shape)] = &[
     ("id", Shape::Id),
     ("processed_at", Shape::Stamp),
@@ -118,7 +136,7 @@ fn in_role(sheet: &Sheet, object: NodeId, origin: Origin, call: Option<usize>, d
         "text" => {
             draft.texts(sheet, object, "text", origin, call);
             for id in sheet.take(object, "citations") {
-                draft.tree(sheet, id, Origin::Metadata, call);
+                citation(sheet, id, call, draft);
             }
         }
         "thinking" => {
@@ -145,18 +163,30 @@ fn in_role(sheet: &Sheet, object: NodeId, origin: Origin, call: Option<usize>, d
     }
 }
 
+/// What a text cites: titles and words of documents and pages.
+pub(super) fn citation(sheet: &Sheet, id: NodeId, call: Option<usize>, draft: &mut Draft<'_>) {
+    for item in sheet.items(id) {
+        sheet.known(item, CITATION);
+    }
+    draft.tree(sheet, id, Origin::Metadata, call);
+}
+
 /// A call, the vendor's or the client's. Its input is worded by the model.
 fn tool_use(sheet: &Sheet, object: NodeId, draft: &mut Draft<'_>) {
-    let mut tool = None;
+    let mut tool: Option<String> = None;
+    let mut own_name = None;
     for id in sheet.take(object, "name") {
         // A client's tool has whatever name the client gave it: read as text unless it is one of the vendor's.
-        tool = sheet
-            .word(id, TOOLS)
-            .map(str::to_owned)
-            .or_else(|| sheet.doc.word(id).filter(|word| is_name(word)).map(std::borrow::Cow::into_owned));
+        let known = sheet.word(id, TOOLS).map(str::to_owned);
+        own_name = own_name.or(known.is_none().then_some(id));
+        let name = known.or_else(|| sheet.doc.word(id).filter(|word| is_name(word)).map(std::borrow::Cow::into_owned));
+        tool = tool.or(name);
     }
     let id = sheet.take_id(object, "id");
     let call = draft.call(id, tool.as_deref());
+    if let Some(name) = own_name {
+        draft.text(sheet, name, Origin::Metadata, Some(call));
+    }
     draft.described(sheet, object, &["server_name", "mcp_server_name"], Some(call));
     for input in sheet.take(object, "input") {
         draft.arguments(sheet, input, Some(call));
@@ -221,7 +251,7 @@ fn media(sheet: &Sheet, object: NodeId, kind: &str, call: Option<usize>, draft: 
             content(sheet, id, Origin::Log, call, draft);
         }
         for id in sheet.take(source, "url") {
-            draft.url(sheet, id, origin, &VENDOR, call);
+            draft.url(sheet, id, origin, call);
         }
         for id in sheet.take(source, "file_id") {
             file_reference(sheet, id, title.clone(), call, draft);

@@ -61,6 +61,7 @@ const EDITOR: &[(&str, Shape)] = &[
     ("new_lines", Shape::Scalar),
     ("abort_reason", Shape::Scalar),
     ("retrieved_at", Shape::Stamp),
+    ("encrypted_content", Shape::Opaque),
 ];
 
 /// A result block of a server tool.
@@ -103,6 +104,7 @@ fn read(sheet: &Sheet, result: NodeId, call: usize, draft: &mut Draft<'_>) {
         sheet.known(result, &[("encrypted_stdout", Shape::Opaque)]);
         draft.gap(Reason::Encrypted, "stdout is encrypted: only the vendor can read it", Some(sheet.pointer(id)));
     }
+    draft.described(sheet, result, &["title", "url", "page_age"], Some(call));
     let code = sheet.take_integer(result, &["return_code"]);
     draft.exit(call, code);
     if kind.contains("view_result") {

@@ -6,7 +6,7 @@ use crate::{
     bundle::{Origin, Status},
     envelope::{
         draft::Draft,
-        joiner::Joiner,
+        joiner::{Joiner, Role},
         sheet::{Shape, Sheet},
     },
     json::NodeId,
@@ -95,14 +95,17 @@ impl Stream {
     fn delta(&mut self, sheet: &Sheet, delta: NodeId, index: i64, draft: &mut Draft<'_>) {
         sheet.known(delta, DELTA);
         let call = self.calls.get(&index).copied();
-        for (key, origin) in [("text", Origin::Message), ("thinking", Origin::Message), ("partial_json", Origin::Code)]
-        {
+        for (key, role) in [
+            ("text", Role::Text(Origin::Message)),
+            ("thinking", Role::Text(Origin::Message)),
+            ("partial_json", Role::Arguments),
+        ] {
             for id in sheet.take(delta, key) {
-                self.joiner.push(draft, sheet, id, format!("{index} {key}"), origin, call);
+                self.joiner.push(draft, sheet, id, format!("{index} {key}"), role, call);
             }
         }
         for id in sheet.take(delta, "citation") {
-            draft.tree(sheet, id, Origin::Metadata, call);
+            blocks::citation(sheet, id, call, draft);
         }
         super::ended(sheet, delta, draft);
         super::container(sheet, delta, 0, draft);

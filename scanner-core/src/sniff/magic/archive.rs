@@ -24,7 +24,8 @@ pub(super) const PROOFS: &[Proof] = &[
     ("ar", |b| b.has(0, b"!<arch>\n") || b.has(0, b"!<thin>\n")),
     ("rpm", |b| b.has(0, b"\xed\xab\xee\xdb")),
     ("cpio", is_cpio),
-    ("tar", |b| b.has(257, b"ustar") && (b.len() < 512 || is_summed(b))),
+    // A wrong sum does not stop every reader.
+    ("tar", |b| b.has(257, b"ustar") && (b.len() < 512 || is_summed(b) || is_octal(b.slice(100, 8)))),
     // ECMA-119 section 8: the first volume descriptors, sectors of 2048 bytes, at sector 16; raw sectors of 2352.
     ("iso", |b| [0x8001, 0x8801, 0x9001, 0x9311].iter().any(|at| b.has(*at, b"CD001"))),
     ("lzma", is_lzma),
@@ -61,8 +62,7 @@ fn is_cpio(b: Peek<'_>) -> bool {
 
 fn is_octal(field: Option<&[u8]>) -> bool {
     field.is_some_and(|field| {
-        field.iter().any(u8::is_ascii_digit)
-            && field.iter().all(|byte| matches!(byte, b'0'..=b'7' | b' ' | 0))
+        field.iter().any(u8::is_ascii_digit) && field.iter().all(|byte| matches!(byte, b'0'..=b'7' | b' ' | 0))
     })
 }
 

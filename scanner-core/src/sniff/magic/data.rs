@@ -7,19 +7,18 @@ pub(super) const PROOFS: &[Proof] = &[
     ("npy", |b| b.has(0, b"\x93NUMPY") && holds(b.u8(6), |major| (1..=3).contains(&major))),
     ("sqlite", |b| b.has(0, b"SQLite format 3\0")),
     ("hdf5", is_hdf5),
-    ("mat", |b| {
-        b.has(0, b"MATLAB 5.0 MAT-file")
-            && (b.len() < 128 || b.has(126, b"IM") || b.has(126, b"MI"))
-    }),
+    ("mat", |b| b.has(0, b"MATLAB 5.0 MAT-file") && (b.len() < 128 || b.has(126, b"IM") || b.has(126, b"MI"))),
     ("arrow", |b| b.has(0, b"ARROW1\0\0")),
     ("parquet", |b| (b.has(0, b"PAR1") || b.has(0, b"PARE")) && has_end(b, b"PAR1", b"PARE")),
     ("feather1", |b| b.has(0, b"FEA1") && has_end(b, b"FEA1", b"FEA1")),
     ("avro", |b| b.has(0, b"Obj\x01")),
-    ("gguf", |b| {
-        b.has(0, b"GGUF") && holds(b.u32_le(4), |version| version <= 16 || version.swap_bytes() <= 16)
+    ("gguf", |b| b.has(0, b"GGUF") && holds(b.u32_le(4), |version| version <= 16 || version.swap_bytes() <= 16)),
+    ("bplist", |b| {
+        b.has(0, b"bplist")
+            && holds(b.u8(6), |major| major.is_ascii_digit())
+            && holds(b.u8(7), |minor| minor.is_ascii_digit())
+            && (b.len() < 40 || b.head(4096).iter().copied().any(is_binary))
     }),
-    ("bplist", |b| b.has(0, b"bplist") && holds(b.u8(6), |major| major.is_ascii_digit()) && holds(b.u8(7), |minor| minor.is_ascii_digit())
-        && (b.len() < 40 || b.head(4096).iter().copied().any(is_binary))),
     ("pcap", is_pcap),
     ("safetensors", is_safetensors),
     ("arrowstream", is_arrow_stream),
@@ -66,7 +65,9 @@ fn is_safetensors(b: Peek<'_>) -> bool {
     }
     let header = b.head(4096).get(8..).unwrap_or_default();
     let header = usize::try_from(length).ok().and_then(|length| header.get(..length)).unwrap_or(header);
-    find(header, b"\"dtype\"").is_some() || find(header, b"\"__metadata__\"").is_some() || header.trim_ascii_end() == b"{}"
+    find(header, b"\"dtype\"").is_some()
+        || find(header, b"\"__metadata__\"").is_some()
+        || header.trim_ascii_end() == b"{}"
 }
 
 /// Arrow IPC, encapsulated message: continuation, length, and a flatbuffer whose root offset lies inside it. Streams
@@ -82,7 +83,11 @@ fn is_arrow_stream(b: Peek<'_>) -> bool {
     let back = usize::try_from(back).unwrap_or(usize::MAX);
     let Some(vtable) = table.checked_sub(back) else { return false };
     let strict = at == 4 || root >= 12;
-    root < length && root >= 8 && vtable >= at && strict && b.u16_le(vtable).is_some_and(|size| (6..=20).contains(&size) && size % 2 == 0)
+    root < length
+        && root >= 8
+        && vtable >= at
+        && strict
+        && b.u16_le(vtable).is_some_and(|size| (6..=20).contains(&size) && size % 2 == 0)
 }
 
 /// MAT-file level 4: type digits, rows, columns, imaginary flag, length of a name that ends in NUL.

@@ -13,7 +13,11 @@ pub(super) const PROOFS: &[Proof] = &[
     ("ogg", |b| b.has(0, b"OggS\0")),
     ("asf", |b| b.has(0, b"\x30\x26\xb2\x75\x8e\x66\xcf\x11")),
     ("flv", |b| b.has(0, b"FLV\x01") && holds(b.u8(4), |flags| flags & 0xfa == 0)),
-    ("au", |b| b.has(0, b".snd") && holds(b.u32_be(4), |at| (24..0x10_0000).contains(&at)) && holds(b.u32_be(12), |encoding| (1..=27).contains(&encoding))),
+    ("au", |b| {
+        b.has(0, b".snd")
+            && holds(b.u32_be(4), |at| (24..0x10_0000).contains(&at))
+            && holds(b.u32_be(12), |encoding| (1..=27).contains(&encoding))
+    }),
     ("mpeg", |b| b.has(0, b"\0\0\x01\xba") || b.has(0, b"\0\0\x01\xb3") || b.has(0, b"\0\0\x01\xb0")),
     // OpenType: a table directory of plausible size whose first tag is printable.
     ("ttf", |b| is_font(b, b"\0\x01\0\0") || is_font(b, b"true")),
@@ -29,7 +33,8 @@ pub(super) const PROOFS: &[Proof] = &[
     }),
     ("aac", |b| b.has(0, b"ADIF") && b.head(64).iter().copied().any(is_binary)),
     ("aac", |b| is_framed(b, adts_frame)),
-    ("mp3", |b| is_framed(b, mpeg_frame)),
+    // 0xfffe is a byte order mark far more often than MPEG-1 layer I.
+    ("mp3", |b| !b.has(0, b"\xff\xfe") && is_framed(b, mpeg_frame)),
 ];
 
 pub(super) const LAST_PROOFS: &[Proof] = &[("mpegts", is_transport_stream), ("mp3", is_framed_later)];

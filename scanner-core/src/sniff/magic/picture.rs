@@ -36,13 +36,15 @@ pub(super) const WEAK_PROOFS: &[Proof] = &[
 /// No signature at all.
 pub(super) const LAST_PROOFS: &[Proof] = &[("tga", is_tga)];
 
-/// GIF89a specification, section 18. Text that begins with the six letters has a screen of thousands of letters'
-/// width and never a block.
+/// `GIF89a` specification, section 18. Text that begins with the six letters has a screen of thousands of letters'
+/// width and never a block; it is a picture to browsers all the same, so a tag or an operator right behind counts.
 fn is_gif(b: Peek<'_>) -> bool {
-    (b.has(0, b"GIF89a") || b.has(0, b"GIF87a")) && (b.len() <= 13 || b.head(1024).iter().copied().any(is_binary))
+    let hostile = b.u8(6).is_some_and(|next| b"<=/*;(".contains(&next));
+    (b.has(0, b"GIF89a") || b.has(0, b"GIF87a"))
+        && (b.len() <= 13 || hostile || b.head(1024).iter().copied().any(is_binary))
 }
 
-/// TIFF 6.0 section 2 and BigTIFF: byte order, version, and an offset that lies behind the header.
+/// TIFF 6.0 section 2 and `BigTIFF`: byte order, version, and an offset that lies behind the header.
 fn is_tiff(b: Peek<'_>) -> bool {
     ((b.has(0, b"II*\0") || b.has(0, b"IIRO") || b.has(0, b"IIU\0")) && holds(b.u32_le(4), |at| at >= 8))
         || (b.has(0, b"MM\0*") && holds(b.u32_be(4), |at| at >= 8))

@@ -5,9 +5,7 @@ use crate::sniff::peek::is_binary;
 
 pub(super) const PROOFS: &[Proof] = &[
     // gABI chapter 4: class and data encoding.
-    ("elf", |b| {
-        b.has(0, b"\x7fELF") && holds(b.u8(4), |class| class <= 2) && holds(b.u8(5), |order| order <= 2)
-    }),
+    ("elf", |b| b.has(0, b"\x7fELF") && holds(b.u8(4), |class| class <= 2) && holds(b.u8(5), |order| order <= 2)),
     ("pe", is_pe),
     ("macho", is_macho),
     // JVM specification 4.1: the major version is 45 or more; a fat Mach-O counts architectures there.

@@ -8,8 +8,11 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use super::lines;
 use crate::sniff::peek::find;
 
+mod build;
 mod cues;
 mod shape;
+mod sql;
+mod style;
 
 /// Lines looked at.
 const LINES: usize = 300;
@@ -24,24 +27,60 @@ const LEAST: u32 = 4;
 
 /// The languages, listed first, then those that only keep the others honest.
 const LANGUAGES: [&str; 29] = [
-    "python", "javascript", "typescript", "shell", "batch", "powershell", "perl", "ruby", "php", "lua", "r", "sql", "css", "c", "java",
-    "rust", "go", "dockerfile", "makefile", "csharp", "kotlin", "scala", "swift", "functional", "lisp", "basic", "numeric", "hardware", "various",
+    "python",
+    "javascript",
+    "typescript",
+    "shell",
+    "batch",
+    "powershell",
+    "perl",
+    "ruby",
+    "php",
+    "lua",
+    "r",
+    "sql",
+    "css",
+    "c",
+    "java",
+    "rust",
+    "go",
+    "dockerfile",
+    "makefile",
+    "csharp",
+    "kotlin",
+    "scala",
+    "swift",
+    "functional",
+    "lisp",
+    "basic",
+    "numeric",
+    "hardware",
+    "various",
 ];
 const LISTED: usize = 19;
 
-/// Points a language.
+/// Points of one language.
+#[derive(Clone, Copy, Debug, Default)]
+struct Points {
+    all: u32,
+    /// Of these, what came two at a time or more: words that prose has too are worth one.
+    strong: u32,
+}
+
+/// Points of each language.
 #[derive(Clone, Debug, Default)]
-struct Scores([u32; LANGUAGES.len()]);
+struct Scores([Points; LANGUAGES.len()]);
 
 impl Scores {
     fn add(&mut self, language: &str, points: u32) {
         if let Some(score) = LANGUAGES.iter().position(|known| *known == language).and_then(|at| self.0.get_mut(at)) {
-            *score = score.saturating_add(points);
+            score.all = score.all.saturating_add(points);
+            score.strong = score.strong.saturating_add(if points > 1 { points } else { 0 });
         }
     }
 
     fn of(&self, language: &str) -> u32 {
-        LANGUAGES.iter().position(|known| *known == language).and_then(|at| self.0.get(at)).copied().unwrap_or(0)
+        LANGUAGES.iter().position(|known| *known == language).and_then(|at| self.0.get(at)).map_or(0, |score| score.all)
     }
 }
 
@@ -60,7 +99,8 @@ pub(super) fn by_shebang(start: &[u8]) -> Option<&'static str> {
     }
     let name = program.get(..program.iter().take_while(|byte| byte.is_ascii_alphabetic() || **byte == b'-').count())?;
     Some(match name {
-        b"sh" | b"bash" | b"zsh" | b"dash" | b"ksh" | b"ash" | b"fish" | b"csh" | b"tcsh" | b"busybox" | b"bats" | b"rbash" | b"openrc-run" => "shell",
+        b"sh" | b"bash" | b"zsh" | b"dash" | b"ksh" | b"ash" | b"fish" | b"csh" | b"tcsh" | b"busybox" | b"bats"
+        | b"rbash" | b"openrc-run" => "shell",
         b"python" | b"pypy" | b"ipython" | b"pythonw" | b"uv" | b"jython" | b"sage" => "python",
         b"node" | b"nodejs" | b"bun" | b"qjs" | b"gjs" | b"d" | b"phantomjs" => "javascript",
         b"deno" | b"ts-node" | b"tsx" => "typescript",
@@ -81,17 +121,34 @@ pub(super) fn kind(start: &[u8]) -> Option<&'static str> {
     let mut scores = Scores::default();
     let mut hits = vec![0_u8; cues::CUES.len().saturating_add(cues::FOLDED.len())];
     let mut code = Code::default();
-    shape::whole(start, &mut scores);
+    // What a writer of documents would see: comments and strings of documentation left out.
+    let mut written: Vec<&[u8]> = Vec::new();
+    // Statements and blocks go over lines.
+    let block = start.get(..CODE_BYTES).unwrap_or(start);
+    sql::statements(block, &mut scores);
+    style::style_sheet(block, &mut scores);
+    build::build_files(block, &mut scores);
     for line in lines(start).take(LINES) {
         if code.bytes > CODE_BYTES {
             break;
         }
         let line = line.get(..LINE_BYTES).unwrap_or(line);
-        let Some(line) = code.strip(line, &mut scores) else { continue };
+        let commented = code.until.is_some() && code.until != Some(b"```");
+        let stripped = code.strip(line, &mut scores);
+        if !(commented || stripped.is_none() && is_comment(line)) {
+            written.push(line);
+        }
+        let Some(line) = stripped else { continue };
         read(line, &mut hits, &mut scores);
         shape::line(line, &mut scores);
     }
-    decide(&scores, start, &code)
+    decide(&scores, start, &code, &written)
+}
+
+/// Whether a line opens a comment or a string of documentation in a way that no document does.
+fn is_comment(line: &[u8]) -> bool {
+    const OPENINGS: &[&[u8]] = &[b"//", b"/*", b"* ", b"-- ", b"\"\"\"", b"'''", b"r\"\"\""];
+    OPENINGS.iter().any(|mark| line.trim_ascii().starts_with(mark))
 }
 
 /// Adds what the tokens of a line tell.
@@ -120,14 +177,16 @@ fn read(line: &[u8], hits: &mut [u8], scores: &mut Scores) {
             let is_name = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
             let starts_name = is_name(cue.token.as_bytes().first());
             let ends_name = is_name(cue.token.as_bytes().last());
-            let apart = !(starts_name && is_name(before)) && !(ends_name && is_name(after));
+            // "===" inside a line of them underlines a heading.
+            let drawn = cue.token.as_bytes().last() == Some(&b'=') && (after == Some(&b'=') || before == Some(&b'='));
+            let joined = (starts_name && is_name(before)) || (ends_name && is_name(after)) || drawn;
             let placed = match cue.place {
                 cues::Place::Any => true,
                 cues::Place::Start => found.start() == indent,
                 cues::Place::Whole => found.start() == indent && line.trim_ascii_end().len() == found.end(),
                 cues::Place::End => line.trim_ascii_end().len() == found.end(),
             };
-            if apart && placed && *hit < HITS {
+            if !joined && placed && *hit < HITS {
                 *hit = hit.saturating_add(1);
                 scores.add(cue.language, cue.points);
             }
@@ -142,6 +201,8 @@ struct Code {
     until: Option<&'static [u8]>,
     bytes: usize,
     lines: u32,
+    /// Lines that read as sentences.
+    prose: u32,
     fences: u32,
     headings: u32,
 }
@@ -158,7 +219,7 @@ impl Code {
         }
         if line.starts_with(b"```") || line.starts_with(b"~~~~") {
             self.fences = self.fences.saturating_add(1);
-            self.until = (!trimmed.get(3..).is_some_and(|rest| find(rest, b"```").is_some())).then_some(b"```");
+            self.until = trimmed.get(3..).is_none_or(|rest| find(rest, b"```").is_none()).then_some(b"```");
             return None;
         }
         let ends_later = |open: &[u8], end: &'static [u8]| {
@@ -167,7 +228,8 @@ impl Code {
         };
         if trimmed.starts_with(b"/*") {
             self.until = ends_later(b"/*", b"*/");
-            let after = find(trimmed, b"*/").and_then(|at| trimmed.get(at.checked_add(2)?..)).unwrap_or_default().trim_ascii();
+            let after =
+                find(trimmed, b"*/").and_then(|at| trimmed.get(at.checked_add(2)?..)).unwrap_or_default().trim_ascii();
             return (after.len() > 3).then_some(after);
         }
         for quotes in [&b"\"\"\""[..], b"'''"] {
@@ -201,7 +263,19 @@ impl Code {
             return None;
         }
         if trimmed.starts_with(b"#") {
-            let kept = [&b"#include"[..], b"#define", b"#if", b"#endif", b"#pragma", b"#import", b"#undef", b"#else", b"#elif", b"#[", b"#!["];
+            let kept = [
+                &b"#include"[..],
+                b"#define",
+                b"#if",
+                b"#endif",
+                b"#pragma",
+                b"#import",
+                b"#undef",
+                b"#else",
+                b"#elif",
+                b"#[",
+                b"#![",
+            ];
             if kept.iter().any(|word| trimmed.starts_with(word)) {
                 return Some(line);
             }
@@ -210,23 +284,55 @@ impl Code {
             scores.add("python", u32::from(find(trimmed, b"-*- coding").is_some()).saturating_mul(4));
             scores.add("ruby", u32::from(find(trimmed, b"frozen_string_literal").is_some()).saturating_mul(6));
             scores.add("dockerfile", u32::from(trimmed.starts_with(b"# syntax=docker")).saturating_mul(4));
-            scores.add("shell", u32::from(trimmed.starts_with(b"# shellcheck") || trimmed.starts_with(b"#compdef") || trimmed.starts_with(b"# bash completion")).saturating_mul(5));
-            self.headings = self.headings.saturating_add(u32::from(line.starts_with(b"# ") || line.starts_with(b"## ")));
+            scores.add(
+                "shell",
+                u32::from(
+                    trimmed.starts_with(b"# shellcheck")
+                        || trimmed.starts_with(b"#compdef")
+                        || trimmed.starts_with(b"# bash completion"),
+                )
+                .saturating_mul(5),
+            );
+            self.headings =
+                self.headings.saturating_add(u32::from(line.starts_with(b"# ") || line.starts_with(b"## ")));
             return None;
         }
-        if trimmed.starts_with(b"-- ") || trimmed.starts_with(b"--|") || trimmed.starts_with(b";;") || trimmed.starts_with(b"% ") || trimmed.starts_with(b"%%") {
+        if trimmed.starts_with(b"-- ")
+            || trimmed.starts_with(b"--|")
+            || trimmed.starts_with(b";;")
+            || trimmed.starts_with(b"% ")
+            || trimmed.starts_with(b"%%")
+        {
             return None;
         }
         if trimmed.is_empty() || trimmed.starts_with(b"* ") || trimmed == b"*" {
             return None;
         }
+        self.prose = self.prose.saturating_add(u32::from(is_prose(trimmed)));
         self.lines = self.lines.saturating_add(1);
         self.bytes = self.bytes.saturating_add(line.len());
         Some(line)
     }
 }
 
-fn decide(scores: &Scores, start: &[u8], code: &Code) -> Option<&'static str> {
+/// Whether a line reads as a sentence: several words, little else than letters.
+fn is_prose(line: &[u8]) -> bool {
+    let words = line
+        .split(|byte| *byte == b' ')
+        .filter(|word| {
+            word.len() > 1
+                && word.iter().all(|byte| byte.is_ascii_alphabetic() || b",.'-".contains(byte) || *byte >= 0x80)
+        })
+        .count();
+    let all = line.split(|byte| *byte == b' ').count();
+    let marked = line.iter().any(|byte| b"=(){}[];".contains(byte));
+    all >= 5
+        && !marked
+        && words.saturating_mul(4) >= all.saturating_mul(3)
+        && !matches!(line.last(), Some(b';' | b'{' | b'}'))
+}
+
+fn decide(scores: &Scores, start: &[u8], code: &Code, written: &[&[u8]]) -> Option<&'static str> {
     let mut scores = scores.clone();
     // TypeScript is JavaScript and more.
     let (js, ts) = (scores.of("javascript"), scores.of("typescript"));
@@ -235,18 +341,31 @@ fn decide(scores: &Scores, start: &[u8], code: &Code) -> Option<&'static str> {
     } else {
         scores.add("javascript", ts.min(2));
     }
+    // Recipes of a makefile are shell.
+    let recipes = scores.of("shell");
+    if scores.of("makefile") >= 8 {
+        scores.add("makefile", recipes);
+    }
     let mut best = (0_usize, 0_u32);
     for (at, score) in scores.0.iter().enumerate() {
-        if *score > best.1 {
-            best = (at, *score);
+        if score.all > best.1 && score.strong > 0 {
+            best = (at, score.all);
         }
     }
     let (at, score) = best;
     // Fenced examples and headings: what is outside the fences must be much code to be code.
-    let written = code.fences.saturating_mul(6).saturating_add(if code.fences > 0 { code.headings } else { 0 });
+    let fenced = code.fences.saturating_mul(6).saturating_add(if code.fences > 0 { code.headings } else { 0 });
     // Long prose holds a few telling words by accident.
-    let needed = LEAST.max(code.lines / 14);
-    if score < needed || score <= written {
+    let needed = LEAST.max(code.lines / 14).max(if code.prose.saturating_mul(3) > code.lines {
+        code.prose.saturating_mul(2)
+    } else {
+        0
+    });
+    if score < needed || score <= fenced {
+        return None;
+    }
+    // A document about programs holds their words; a program's comments hold a document's marks.
+    if super::notes::strength(written.iter().copied()) >= 6.max(score / 2) {
         return None;
     }
     if at >= LISTED {
@@ -301,9 +420,18 @@ mod tests {
 
     #[test]
     fn unlisted_languages_are_no_neighbours() {
-        check("package a\n\nimport kotlin.math.max\n\nfun main() {\n    val x = 1\n    println(x)\n}\n", Some("source-other"));
-        check("using System;\nnamespace A {\n  public class B {\n    public int C { get; set; }\n  }\n}\n", Some("source-other"));
-        check("module Main where\nimport qualified Data.Map as M\nmain :: IO ()\nmain = putStrLn \"x\"\n", Some("source-other"));
+        check(
+            "package a\n\nimport kotlin.math.max\n\nfun main() {\n    val x = 1\n    println(x)\n}\n",
+            Some("source-other"),
+        );
+        check(
+            "using System;\nnamespace A {\n  public class B {\n    public int C { get; set; }\n  }\n}\n",
+            Some("source-other"),
+        );
+        check(
+            "module Main where\nimport qualified Data.Map as M\nmain :: IO ()\nmain = putStrLn \"x\"\n",
+            Some("source-other"),
+        );
         check("(defun f (x)\n  (+ x 1))\n", Some("source-other"));
         check("defmodule A do\n  def f(x) do\n    x\n  end\nend\n", Some("source-other"));
     }

@@ -16,6 +16,8 @@ struct Shape {
     wordy: usize,
     /// Cells that begin with a space, behind a delimiter.
     spaced: usize,
+    /// Cells that end with a space.
+    padded: usize,
     empty_first: usize,
     empty_last: usize,
     odd: usize,
@@ -47,18 +49,22 @@ fn candidates(head: &[u8], whole: bool) -> impl Iterator<Item = (&'static str, S
     [(b'\t', "tsv"), (b',', "csv"), (b';', "csv"), (b'|', "csv")]
         .into_iter()
         .filter(|(delimiter, _)| memchr::memchr(*delimiter, head).is_some())
-        .map(move |(delimiter, label)| (label, measure(head, whole, delimiter)))
+        .map(move |(delimiter, label)| (delimiter, label, measure(head, whole, delimiter)))
+        // Bars with spaces around are drawn: tables for people, and progress.
+        .filter(|(delimiter, _, shape)| *delimiter != b'|' || shape.padded == 0)
+        .map(|(_, label, shape)| (label, shape))
 }
 
 impl Shape {
     fn is_table(&self) -> bool {
         let share = |part: usize, of: usize| part.saturating_mul(2) > of;
         // Sentences with commas, code that ends in semicolons, code indented by tabs.
-        !(share(self.wordy, self.cells) && share(self.spaced, self.cells.saturating_sub(self.records)))
-            && !(share(self.spaced, self.cells.saturating_sub(self.records)) && self.numbers == 0)
-            && !(self.fields == 2 && share(self.empty_last, self.records))
-            && !share(self.empty_first, self.records)
-            && self.odd.saturating_mul(10) <= self.records
+        let spaced = share(self.spaced, self.cells.saturating_sub(self.records));
+        let sentences = spaced && (self.numbers == 0 || share(self.wordy, self.cells));
+        let statements = self.fields == 2 && share(self.empty_last, self.records);
+        let indented = share(self.empty_first, self.records);
+        let code = self.odd.saturating_mul(10) > self.records;
+        !(sentences || statements || indented || code)
     }
 }
 
@@ -135,6 +141,7 @@ impl Record {
             let words = trimmed.iter().filter(|byte| **byte == b' ').count();
             shape.wordy = shape.wordy.saturating_add(usize::from(words >= 3));
             shape.spaced = shape.spaced.saturating_add(usize::from(!first && cell.first() == Some(&b' ')));
+            shape.padded = shape.padded.saturating_add(usize::from(cell.last() == Some(&b' ')));
             // Braces at the end of a record are code.
             let code = end && matches!(trimmed.last(), Some(b'{' | b'}' | b'(')) && !trimmed.starts_with(b"{");
             shape.odd = shape.odd.saturating_add(usize::from(code));

@@ -56,7 +56,7 @@ pub(super) fn kind(text: &Text<'_>) -> Option<&'static str> {
             }
         }
         // Cut after enough that no sentence would have got through.
-        End::Cut if facts.members >= 1 || facts.parts >= 3 || head.len() > 64 => {
+        End::Cut if facts.members >= 1 || facts.parts >= 3 || (head.len() > 64 && first != b'/') => {
             if matches!(first, b'"' | b'n' | b't' | b'f') {
                 return None;
             }
@@ -129,7 +129,11 @@ fn value(bytes: &[u8], facts: &mut Facts) -> End {
                 }
                 if want == Want::Key {
                     let key = rest.get(..length).unwrap_or_default();
-                    let telling = open.len() == 1 && (key == b"\"nbformat\"" || key == b"\"cells\"" || key == b"\"nbformat_minor\"" || key == b"\"worksheets\"");
+                    let telling = open.len() == 1
+                        && (key == b"\"nbformat\""
+                            || key == b"\"cells\""
+                            || key == b"\"nbformat_minor\""
+                            || key == b"\"worksheets\"");
                     facts.notebook_keys = facts.notebook_keys.saturating_add(u32::from(telling));
                     want = Want::Colon;
                 } else {
@@ -148,7 +152,8 @@ fn value(bytes: &[u8], facts: &mut Facts) -> End {
                 1
             }
             (_, Want::Value) => {
-                let length = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(byte)).count();
+                let length =
+                    rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(byte)).count();
                 let word = rest.get(..length).unwrap_or_default();
                 if !is_scalar(word) {
                     return if length == rest.len() && is_scalar_start(word) { End::Cut } else { End::Wrong };
@@ -194,7 +199,8 @@ fn is_scalar(word: &[u8]) -> bool {
         return true;
     }
     let digits = word.strip_prefix(b"-").unwrap_or(word);
-    digits.first().is_some_and(u8::is_ascii_digit) && digits.iter().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(byte))
+    digits.first().is_some_and(u8::is_ascii_digit)
+        && digits.iter().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(byte))
 }
 
 fn is_scalar_start(word: &[u8]) -> bool {

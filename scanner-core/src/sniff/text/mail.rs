@@ -2,11 +2,30 @@
 
 /// Fields that only mail has, and fields that other texts have too.
 const TELLING: &[&str] = &[
-    "return-path", "received", "message-id", "mime-version", "delivered-to", "dkim-signature", "x-mailer", "reply-to",
-    "content-transfer-encoding", "in-reply-to", "list-unsubscribe", "authentication-results", "x-received", "envelope-to",
-    "snapshot-content-location", "newsgroups", "xref", "x-spam-status", "arc-seal", "user-agent", "thread-topic",
+    "return-path",
+    "received",
+    "message-id",
+    "mime-version",
+    "delivered-to",
+    "dkim-signature",
+    "x-mailer",
+    "reply-to",
+    "content-transfer-encoding",
+    "in-reply-to",
+    "list-unsubscribe",
+    "authentication-results",
+    "x-received",
+    "envelope-to",
+    "snapshot-content-location",
+    "newsgroups",
+    "xref",
+    "x-spam-status",
+    "arc-seal",
+    "user-agent",
+    "thread-topic",
 ];
-const COMMON: &[&str] = &["from", "to", "cc", "bcc", "subject", "date", "sender", "content-type", "references", "organization"];
+const COMMON: &[&str] =
+    &["from", "to", "cc", "bcc", "subject", "date", "sender", "content-type", "references", "organization"];
 
 /// Header bytes looked at.
 const HEADER_BYTES: usize = 8192;
@@ -20,10 +39,12 @@ pub(super) fn kind(start: &[u8]) -> Option<&'static str> {
     let fields = Fields::read(headers)?;
     if is_box {
         // What `git format-patch` writes is a patch that happens to travel by mail.
-        let patch = memchr::memmem::find(headers, b"\ndiff --git ").is_some() || memchr::memmem::find(headers, b"\n--- a/").is_some();
+        let patch = memchr::memmem::find(headers, b"\ndiff --git ").is_some()
+            || memchr::memmem::find(headers, b"\n--- a/").is_some();
         return (fields.telling.saturating_add(fields.common) >= 2).then_some(if patch { "diff" } else { "mbox" });
     }
-    let is_mail = (fields.telling >= 1 && fields.common >= 1) || fields.telling >= 2 || (fields.common >= 3 && fields.addressed);
+    let is_mail =
+        (fields.telling >= 1 && fields.common >= 1) || fields.telling >= 2 || (fields.common >= 3 && fields.addressed);
     if !is_mail {
         return None;
     }
@@ -108,7 +129,13 @@ mod tests {
         check("Subject: only\nFrom: a@b.c\nTo: d@e.f\nContent-Type: text/html\n\n<html>", Some("eml"));
         check("Return-Path: <a@b.c>\nReceived: from x\n by y\nFrom: a\nSubject: s\n\nb\n", Some("eml"));
         check("From a@b Mon Jan  1 00:00:00 2024\nFrom: a\nSubject: x\n\nb\n", Some("mbox"));
-        check("From: <Saved by Blink>\nSubject: x\nMIME-Version: 1.0\nContent-Type: multipart/related;\n\n", Some("mhtml"));
-        check("From 04ab Mon Sep 17 00:00:00 2001\nFrom: A\nSubject: [PATCH] x\n\n---\n\ndiff --git a/f b/f\n", Some("diff"));
+        check(
+            "From: <Saved by Blink>\nSubject: x\nMIME-Version: 1.0\nContent-Type: multipart/related;\n\n",
+            Some("mhtml"),
+        );
+        check(
+            "From 04ab Mon Sep 17 00:00:00 2001\nFrom: A\nSubject: [PATCH] x\n\n---\n\ndiff --git a/f b/f\n",
+            Some("diff"),
+        );
     }
 }

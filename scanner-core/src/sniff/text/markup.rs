@@ -5,18 +5,117 @@ use crate::sniff::peek::find;
 
 /// Elements of HTML that begin a document or a fragment.
 const ELEMENTS: &[&str] = &[
-    "html", "head", "body", "script", "style", "title", "meta", "link", "base", "iframe", "frameset", "noscript",
-    "div", "span", "p", "a", "b", "i", "u", "s", "em", "strong", "small", "big", "font", "center", "br", "hr", "img",
-    "table", "thead", "tbody", "tr", "td", "th", "ul", "ol", "li", "dl", "dt", "dd", "h1", "h2", "h3", "h4", "h5", "h6",
-    "form", "input", "button", "select", "option", "textarea", "label", "fieldset", "pre", "code", "blockquote",
-    "section", "article", "header", "footer", "nav", "main", "aside", "figure", "video", "audio", "source", "canvas",
-    "object", "embed", "applet", "param", "marquee", "template", "details", "summary", "picture", "dialog", "math",
-    "map", "area", "slot", "sup", "sub", "mark", "time", "kbd", "var", "abbr", "cite", "q", "tt", "isindex", "bgsound",
-    "image", "keygen", "frame", "noframes", "noembed", "plaintext", "xmp", "hta:application",
+    "html",
+    "head",
+    "body",
+    "script",
+    "style",
+    "title",
+    "meta",
+    "link",
+    "base",
+    "iframe",
+    "frameset",
+    "noscript",
+    "div",
+    "span",
+    "p",
+    "a",
+    "b",
+    "i",
+    "u",
+    "s",
+    "em",
+    "strong",
+    "small",
+    "big",
+    "font",
+    "center",
+    "br",
+    "hr",
+    "img",
+    "table",
+    "thead",
+    "tbody",
+    "tr",
+    "td",
+    "th",
+    "ul",
+    "ol",
+    "li",
+    "dl",
+    "dt",
+    "dd",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "form",
+    "input",
+    "button",
+    "select",
+    "option",
+    "textarea",
+    "label",
+    "fieldset",
+    "pre",
+    "code",
+    "blockquote",
+    "section",
+    "article",
+    "header",
+    "footer",
+    "nav",
+    "main",
+    "aside",
+    "figure",
+    "video",
+    "audio",
+    "source",
+    "canvas",
+    "object",
+    "embed",
+    "applet",
+    "param",
+    "marquee",
+    "template",
+    "details",
+    "summary",
+    "picture",
+    "dialog",
+    "math",
+    "map",
+    "area",
+    "slot",
+    "sup",
+    "sub",
+    "mark",
+    "time",
+    "kbd",
+    "var",
+    "abbr",
+    "cite",
+    "q",
+    "tt",
+    "isindex",
+    "bgsound",
+    "image",
+    "keygen",
+    "frame",
+    "noframes",
+    "noembed",
+    "plaintext",
+    "xmp",
+    "hta:application",
 ];
 
 /// Elements that only a document has: text that holds one in angle brackets is no mere mention.
-const OF_DOCUMENTS: &[&str] = &["html", "head", "body", "script", "style", "iframe", "frameset", "title", "meta", "link", "base", "object", "embed", "applet"];
+const OF_DOCUMENTS: &[&str] = &[
+    "html", "head", "body", "script", "style", "iframe", "frameset", "title", "meta", "link", "base", "object",
+    "embed", "applet",
+];
 
 pub(super) fn kind(start: &[u8], text: &Text<'_>) -> Option<&'static str> {
     if is_php(start) {
@@ -49,12 +148,16 @@ pub(super) fn kind(start: &[u8], text: &Text<'_>) -> Option<&'static str> {
         return Some("xml");
     }
     if is(ELEMENTS) {
-        let whole_element = self_closed && prolog.rest.trim_ascii_end().iter().filter(|byte| **byte == b'<').count() == 1;
+        let whole_element =
+            self_closed && prolog.rest.trim_ascii_end().iter().filter(|byte| **byte == b'<').count() == 1;
         if whole_element && !prolog.rest.contains(&b'=') && lower.len() < 3 {
             return Some("xml");
         }
         if has_php(text) {
             return Some("php");
+        }
+        if lower == b"a" && !prolog.rest.contains(&b'=') && prolog.rest.trim_ascii_end().ends_with(b"</a>") {
+            return Some("xml");
         }
         if !is(OF_DOCUMENTS) && is_markdown_behind(prolog.rest) {
             return None;
@@ -62,7 +165,10 @@ pub(super) fn kind(start: &[u8], text: &Text<'_>) -> Option<&'static str> {
         // "<b and <i are tags" is a sentence: a tag ends.
         return find(prolog.rest, b">").or(find(prolog.rest, b"=")).map(|_| "html").or((!text.whole).then_some("html"));
     }
-    if find(&lower, b"-").is_some() && memchr::memmem::find(prolog.rest, b"</").is_some() && mentions_document(prolog.rest) {
+    if find(&lower, b"-").is_some()
+        && memchr::memmem::find(prolog.rest, b"</").is_some()
+        && mentions_document(prolog.rest)
+    {
         return Some("html");
     }
     is_element(prolog.rest, name, self_closed, text).then_some("xml")
@@ -85,7 +191,11 @@ fn mentions_document(rest: &[u8]) -> bool {
 
 fn is_php(start: &[u8]) -> bool {
     let opens = |tag: &[u8]| start.get(..tag.len()).is_some_and(|head| head.eq_ignore_ascii_case(tag));
-    opens(b"<?php") || start.starts_with(b"<?=") || start.starts_with(b"<?\n") || start.starts_with(b"<?\r\n") || start.starts_with(b"<? ")
+    opens(b"<?php")
+        || start.starts_with(b"<?=")
+        || start.starts_with(b"<?\n")
+        || start.starts_with(b"<?\r\n")
+        || start.starts_with(b"<? ")
 }
 
 fn has_php(text: &Text<'_>) -> bool {
@@ -112,9 +222,8 @@ impl<'a> Prolog<'a> {
         loop {
             let rest = prolog.rest.trim_ascii_start();
             prolog.rest = rest;
-            let upto = |end: &[u8]| {
-                find(rest, end).and_then(|at| rest.get(at.checked_add(end.len())?..)).unwrap_or_default()
-            };
+            let upto =
+                |end: &[u8]| find(rest, end).and_then(|at| rest.get(at.checked_add(end.len())?..)).unwrap_or_default();
             if rest.starts_with(b"<!--") {
                 prolog.comments = true;
                 prolog.rest = upto(b"-->");
@@ -123,7 +232,10 @@ impl<'a> Prolog<'a> {
                 prolog.rest = upto(b">");
             } else if rest.get(..9).is_some_and(|head| head.eq_ignore_ascii_case(b"<!doctype")) {
                 prolog.doctype(rest.get(9..).unwrap_or_default());
-            } else if [&b"<!ELEMENT"[..], b"<!ENTITY", b"<!ATTLIST", b"<!NOTATION"].iter().any(|word| rest.starts_with(word)) {
+            } else if [&b"<!ELEMENT"[..], b"<!ENTITY", b"<!ATTLIST", b"<!NOTATION"]
+                .iter()
+                .any(|word| rest.starts_with(word))
+            {
                 prolog.other_doctype = true;
                 prolog.rest = upto(b">");
             } else {
@@ -134,8 +246,13 @@ impl<'a> Prolog<'a> {
 
     fn doctype(&mut self, rest: &'a [u8]) {
         let name = rest.trim_ascii_start();
-        let name = name.get(..name.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b":-_.".contains(byte)).count()).unwrap_or_default();
-        if name.eq_ignore_ascii_case(b"html") {
+        let name = name
+            .get(..name.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b":-_.".contains(byte)).count())
+            .unwrap_or_default();
+        let cut = !name.is_empty() && name.len() < 4 && rest.trim_ascii().len() == name.len();
+        if name.eq_ignore_ascii_case(b"html")
+            || (cut && name.eq_ignore_ascii_case(b"html".get(..name.len()).unwrap_or_default()))
+        {
             self.html_doctype = true;
         } else if name.eq_ignore_ascii_case(b"svg") {
             self.svg_doctype = true;
@@ -184,10 +301,12 @@ fn after_templates(mut rest: &[u8]) -> &[u8] {
 /// The name of the element with which the bytes begin and whether its tag closes itself.
 fn element(rest: &[u8]) -> Option<(&[u8], bool)> {
     let rest = rest.strip_prefix(b"<")?;
-    let length = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b":-_.".contains(byte) || **byte >= 0x80).count();
+    let length =
+        rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b":-_.".contains(byte) || **byte >= 0x80).count();
     let name = rest.get(..length)?;
     let ended = rest.get(length).is_none_or(|end| end.is_ascii_whitespace() || b">/".contains(end));
-    let closes = memchr::memchr(b'>', rest).and_then(|at| rest.get(at.checked_sub(1)?)) == Some(&b'/');
+    let closes = memchr::memchr(b'>', rest.get(..1024).unwrap_or(rest)).and_then(|at| rest.get(at.checked_sub(1)?))
+        == Some(&b'/');
     (name.first().is_some_and(|first| first.is_ascii_alphabetic() || *first == b'_') && ended).then_some((name, closes))
 }
 
@@ -207,7 +326,9 @@ fn is_element(rest: &[u8], name: &[u8], self_closed: bool, text: &Text<'_>) -> b
             || (self_closed && rest.get(tag_end.saturating_add(1)..).unwrap_or_default().trim_ascii().is_empty())
             || (find(rest, b"</").is_some() && rest.trim_ascii_end().ends_with(b">") && find(rest, b"xmlns").is_some())
             || (tag.len() > 6 && find(tag, b"xmlns").is_some())
-            || find(rest, &closing).is_some_and(|at| rest.get(at.saturating_add(closing.len())..).unwrap_or_default().trim_ascii().starts_with(b"<"))
+            || find(rest, &closing).is_some_and(|at| {
+                rest.get(at.saturating_add(closing.len())..).unwrap_or_default().trim_ascii().starts_with(b"<")
+            })
     } else {
         find(tail, &closing).is_some() || find(rest, b"</").is_some()
     }
@@ -217,12 +338,13 @@ fn is_element(rest: &[u8], name: &[u8], self_closed: bool, text: &Text<'_>) -> b
 fn is_markdown_behind(rest: &[u8]) -> bool {
     let mut marks = 0_u32;
     for line in super::lines(rest).skip(1).take(200) {
-        let heading = line.strip_prefix(b"#").is_some_and(|after| {
-            after.trim_start_matches_hash().first() == Some(&b' ')
-        });
+        let heading =
+            line.strip_prefix(b"#").is_some_and(|after| after.trim_start_matches_hash().first() == Some(&b' '));
         let fence = line.starts_with(b"```");
         let item = (line.starts_with(b"- ") || line.starts_with(b"* ")) && line.len() > 4;
-        let link = line.starts_with(b"[![") || line.starts_with(b"![") || (line.starts_with(b"[") && find(line, b"](").is_some());
+        let link = line.starts_with(b"[![")
+            || line.starts_with(b"![")
+            || (line.starts_with(b"[") && find(line, b"](").is_some());
         marks = marks.saturating_add(if heading || fence { 2 } else { u32::from(item || link) });
     }
     marks >= 3
@@ -265,7 +387,7 @@ mod tests {
         check("<a href=\"javascript:alert(1)\">x</a>", Some("html"));
         check("<!-- saved -->\n<html>", Some("html"));
         check("<?xml version='1.0'?>\n<!DOCTYPE html PUBLIC \"x\">\n<html xmlns='y'/>", Some("html"));
-        check("<!DOCTYPE ht", Some("xml"));
+        check("<!DOCTYPE ht", Some("html"));
         check("<!doctype html><p>hi", Some("html"));
         check("{% extends 'a' %}\n<div>x</div>", Some("html"));
         check("<x:html xmlns:x=\"http://www.w3.org/1999/xhtml\"><x:script>1</x:script></x:html>", Some("html"));

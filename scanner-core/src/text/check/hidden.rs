@@ -10,7 +10,8 @@ use crate::{
     text::confusable::ascii_twin,
 };
 
-pub(super) const CHECK: Check = Check { name: "hidden", rules: &[&BIDI, &CONTROL, &HOMOGLYPH, &TAGS, &VARIATION, &ZERO_WIDTH], run };
+pub(super) const CHECK: Check =
+    Check { name: "hidden", rules: &[&BIDI, &CONTROL, &HOMOGLYPH, &TAGS, &VARIATION, &ZERO_WIDTH], run };
 
 static BIDI: Rule = Rule::built_in(
     "hidden/bidi",

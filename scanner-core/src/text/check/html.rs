@@ -16,28 +16,84 @@ pub(super) const CHECK: Check = Check {
 
 const REMEDY: &str = "Show the text escaped, or clean the markup, before it reaches a page.";
 
-static BASE: Rule = rule("html/base", "html.base", Severity::Medium, "Redirects every relative link of a page",
-    "A <base> element makes the links and scripts of the page that shows the text load from another host.");
-static FOREIGN_OBJECT: Rule = rule("html/foreign-object", "html.foreign_object", Severity::Medium, "HTML inside of a picture",
-    "A foreignObject in SVG brings a whole HTML document into what looks like a picture.");
-static FORM: Rule = rule("html/form", "html.form", Severity::Medium, "A form that sends input elsewhere",
-    "Shown in a page, it asks the person for input and sends it to an address of the sender's choice.");
-static FRAME: Rule = rule("html/frame", "html.frame", Severity::Medium, "Embeds another page",
-    "A frame shows a page of the sender's choice inside of a page that the person trusts, or runs a document of its own.");
-static HANDLER: Rule = rule("html/handler", "html.handler", Severity::High, "An event handler that runs script",
-    "An attribute such as onerror runs script as soon as the text is shown as markup, without a click.");
-static META: Rule = rule("html/meta-refresh", "html.meta", Severity::Medium, "Sends the page elsewhere",
-    "A refresh makes the page that shows the text navigate to an address of the sender's choice.");
-static OBJECT: Rule = rule("html/object", "html.object", Severity::Medium, "Embeds a plug-in or document",
-    "An object or embed element loads foreign content into the page that shows the text.");
-static SCRIPT: Rule = rule("html/script", "html.script", Severity::High, "A script element",
-    "Shown as markup, the script runs with the rights of the page: it can read what the person sees and act for them.");
-static STYLE: Rule = rule("html/style", "html.style", Severity::Medium, "A style that runs script or loads from elsewhere",
-    "Styles can load foreign resources that carry page content in their address, and in old browsers run script.");
-static URL: Rule = rule("html/script-url", "html.url", Severity::High, "A link that runs script",
-    "An address that begins with javascript:, vbscript: or data:text/html runs script of the sender's choice.");
+static BASE: Rule = rule(
+    "html/base",
+    "html.base",
+    Severity::Medium,
+    "Redirects every relative link of a page",
+    "A <base> element makes the links and scripts of the page that shows the text load from another host.",
+);
+static FOREIGN_OBJECT: Rule = rule(
+    "html/foreign-object",
+    "html.foreign_object",
+    Severity::Medium,
+    "HTML inside of a picture",
+    "A foreignObject in SVG brings a whole HTML document into what looks like a picture.",
+);
+static FORM: Rule = rule(
+    "html/form",
+    "html.form",
+    Severity::Medium,
+    "A form that sends input elsewhere",
+    "Shown in a page, it asks the person for input and sends it to an address of the sender's choice.",
+);
+static FRAME: Rule = rule(
+    "html/frame",
+    "html.frame",
+    Severity::Medium,
+    "Embeds another page",
+    "A frame shows a page of the sender's choice inside of a page that the person trusts, or runs a document of its own.",
+);
+static HANDLER: Rule = rule(
+    "html/handler",
+    "html.handler",
+    Severity::High,
+    "An event handler that runs script",
+    "An attribute such as onerror runs script as soon as the text is shown as markup, without a click.",
+);
+static META: Rule = rule(
+    "html/meta-refresh",
+    "html.meta",
+    Severity::Medium,
+    "Sends the page elsewhere",
+    "A refresh makes the page that shows the text navigate to an address of the sender's choice.",
+);
+static OBJECT: Rule = rule(
+    "html/object",
+    "html.object",
+    Severity::Medium,
+    "Embeds a plug-in or document",
+    "An object or embed element loads foreign content into the page that shows the text.",
+);
+static SCRIPT: Rule = rule(
+    "html/script",
+    "html.script",
+    Severity::High,
+    "A script element",
+    "Shown as markup, the script runs with the rights of the page: it can read what the person sees and act for them.",
+);
+static STYLE: Rule = rule(
+    "html/style",
+    "html.style",
+    Severity::Medium,
+    "A style that runs script or loads from elsewhere",
+    "Styles can load foreign resources that carry page content in their address, and in old browsers run script.",
+);
+static URL: Rule = rule(
+    "html/script-url",
+    "html.url",
+    Severity::High,
+    "A link that runs script",
+    "An address that begins with javascript:, vbscript: or data:text/html runs script of the sender's choice.",
+);
 
-const fn rule(id: &'static str, category: &'static str, severity: Severity, title: &'static str, why: &'static str) -> Rule {
+const fn rule(
+    id: &'static str,
+    category: &'static str,
+    severity: Severity,
+    title: &'static str,
+    why: &'static str,
+) -> Rule {
     Rule::built_in(id, category, severity, Confidence::High, RuleText { title, why, remedy: REMEDY })
 }
 
@@ -80,11 +136,8 @@ fn judge(text: &[u8], tag: &Tag<'_>, sink: &mut Sink<'_>) {
         if is_handler(attribute.name) && !value.is_empty() {
             // onClick={…} in capitals and braces is how components are written in source code.
             let component = attribute.name.get(2).is_some_and(u8::is_ascii_uppercase) && value.starts_with(b"{");
-            let said = if component {
-                Said { severity: Some(Severity::Low), ..Said::default() }
-            } else {
-                Said::default()
-            };
+            let said =
+                if component { Said { severity: Some(Severity::Low), ..Said::default() } } else { Said::default() };
             sink.find(&HANDLER, text, range.clone(), said);
         } else if attribute.is("attributename") && is_handler(value) {
             sink.find(&HANDLER, text, range.clone(), saying("an animation that sets an event handler"));
@@ -161,8 +214,27 @@ fn is_active_style(style: &[u8]) -> bool {
 
 fn is_address(name: &[u8]) -> bool {
     const NAMES: &[&str] = &[
-        "href", "src", "action", "formaction", "xlink:href", "data", "to", "from", "values", "poster", "background",
-        "srcset", "dynsrc", "lowsrc", "code", "codebase", "content", "url", "ping", "folder", "by",
+        "href",
+        "src",
+        "action",
+        "formaction",
+        "xlink:href",
+        "data",
+        "to",
+        "from",
+        "values",
+        "poster",
+        "background",
+        "srcset",
+        "dynsrc",
+        "lowsrc",
+        "code",
+        "codebase",
+        "content",
+        "url",
+        "ping",
+        "folder",
+        "by",
     ];
     NAMES.iter().any(|known| name.eq_ignore_ascii_case(known.as_bytes()))
 }
@@ -185,9 +257,17 @@ fn runs_script(value: &[u8]) -> bool {
     let address = memmem::find(&scheme, b"url=").and_then(|at| scheme.get(at.saturating_add(4)..)).unwrap_or(&scheme);
     let address = address.strip_prefix(b"view-source:").unwrap_or(address);
     let address = address.trim_ascii_start();
-    ["javascript:", "vbscript:", "livescript:", "data:text/html", "data:text/xml", "data:application/xhtml", "data:image/svg"]
-        .iter()
-        .any(|active| address.starts_with(active.as_bytes()))
+    [
+        "javascript:",
+        "vbscript:",
+        "livescript:",
+        "data:text/html",
+        "data:text/xml",
+        "data:application/xhtml",
+        "data:image/svg",
+    ]
+    .iter()
+    .any(|active| address.starts_with(active.as_bytes()))
 }
 
 /// One character reference at the start: its ASCII character and what follows.
@@ -211,17 +291,131 @@ fn entity(text: &[u8]) -> Option<(u8, &[u8])> {
 
 /// Beginnings of the names of events, without "on". The plain words only, once, one, ongoing are none.
 const EVENTS: &[&str] = &[
-    "abort", "activate", "after", "animation", "appinstalled", "auxclick", "before", "begin", "blur", "bounce", "cached",
-    "cancel", "canplay", "cellchange", "change", "check", "click", "close", "command", "complete", "content", "context",
-    "control", "copy", "cue", "cut", "dataavailable", "dataset", "dblclick", "deactivate", "device", "down", "drag",
-    "drop", "durationchange", "emptied", "encrypted", "end", "enter", "error", "exit", "fetch", "filter", "finish",
-    "focus", "form", "fullscreen", "gamepad", "gesture", "got", "hash", "help", "hover", "input", "install", "invalid",
-    "key", "language", "layout", "lose", "lost", "load", "message", "mouse", "move", "moz", "navig", "noupdate",
-    "obsolete", "offline", "online", "open", "orientation", "outofsync", "overscroll", "page", "paste", "pause", "play",
-    "pointer", "popstate", "popover", "process", "progress", "property", "rate", "ready", "redo", "rejection", "reset",
-    "resize", "resume", "reverse", "row", "scroll", "search", "security", "seek", "select", "show", "slot", "stalled",
-    "start", "stop", "storage", "submit", "suspend", "syncrestored", "time", "toggle", "touch", "track", "transition",
-    "undo", "unhandled", "unload", "update", "url", "vis", "volume", "vr", "waiting", "webkit", "wheel", "zoom",
+    "abort",
+    "activate",
+    "after",
+    "animation",
+    "appinstalled",
+    "auxclick",
+    "before",
+    "begin",
+    "blur",
+    "bounce",
+    "cached",
+    "cancel",
+    "canplay",
+    "cellchange",
+    "change",
+    "check",
+    "click",
+    "close",
+    "command",
+    "complete",
+    "content",
+    "context",
+    "control",
+    "copy",
+    "cue",
+    "cut",
+    "dataavailable",
+    "dataset",
+    "dblclick",
+    "deactivate",
+    "device",
+    "down",
+    "drag",
+    "drop",
+    "durationchange",
+    "emptied",
+    "encrypted",
+    "end",
+    "enter",
+    "error",
+    "exit",
+    "fetch",
+    "filter",
+    "finish",
+    "focus",
+    "form",
+    "fullscreen",
+    "gamepad",
+    "gesture",
+    "got",
+    "hash",
+    "help",
+    "hover",
+    "input",
+    "install",
+    "invalid",
+    "key",
+    "language",
+    "layout",
+    "lose",
+    "lost",
+    "load",
+    "message",
+    "mouse",
+    "move",
+    "moz",
+    "navig",
+    "noupdate",
+    "obsolete",
+    "offline",
+    "online",
+    "open",
+    "orientation",
+    "outofsync",
+    "overscroll",
+    "page",
+    "paste",
+    "pause",
+    "play",
+    "pointer",
+    "popstate",
+    "popover",
+    "process",
+    "progress",
+    "property",
+    "rate",
+    "ready",
+    "redo",
+    "rejection",
+    "reset",
+    "resize",
+    "resume",
+    "reverse",
+    "row",
+    "scroll",
+    "search",
+    "security",
+    "seek",
+    "select",
+    "show",
+    "slot",
+    "stalled",
+    "start",
+    "stop",
+    "storage",
+    "submit",
+    "suspend",
+    "syncrestored",
+    "time",
+    "toggle",
+    "touch",
+    "track",
+    "transition",
+    "undo",
+    "unhandled",
+    "unload",
+    "update",
+    "url",
+    "vis",
+    "volume",
+    "vr",
+    "waiting",
+    "webkit",
+    "wheel",
+    "zoom",
 ];
 
 fn is_handler(name: &[u8]) -> bool {
@@ -261,7 +455,8 @@ impl<'a> Tag<'a> {
         let name = cursor.take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b':' | b'-' | b'_'));
         let mut attributes = Vec::new();
         // A name that runs into something else is no tag: Vec<String, Global>.
-        let is_tag = matches!(cursor.peek(), Some(b'>' | b'/' | b'+' | b'\\' | b'%' | b'"' | b'\'')) || cursor.peek().is_some_and(is_space);
+        let is_tag = matches!(cursor.peek(), Some(b'>' | b'/' | b'+' | b'\\' | b'%' | b'"' | b'\''))
+            || cursor.peek().is_some_and(is_space);
         let mut closed = false;
         while is_tag && attributes.len() < ATTRIBUTES_MOST {
             cursor.take_while(|byte| is_space(byte) || matches!(byte, b'/' | b'"' | b'\'' | b'+'));
@@ -275,10 +470,20 @@ impl<'a> Tag<'a> {
                 Some(_) => {}
             }
             let before = cursor.at;
-            let attribute = cursor.take_while(|byte| !is_space(byte) && !matches!(byte, b'=' | b'>' | b'/' | b'<' | b'"' | b'\'' | b'\\'));
+            let attribute = cursor.take_while(|byte| {
+                !is_space(byte) && !matches!(byte, b'=' | b'>' | b'/' | b'<' | b'"' | b'\'' | b'\\')
+            });
             if cursor.at == before {
                 // A backslash or a stray byte: what JSON escapes as \n or \t separates attributes too.
-                cursor.at = cursor.at.saturating_add(if matches!(cursor.peek(), Some(b'\\')) && matches!(cursor.window.get(before.saturating_add(1)), Some(b'n' | b't' | b'r')) { 2 } else { 1 });
+                cursor.at = cursor.at.saturating_add(
+                    if matches!(cursor.peek(), Some(b'\\'))
+                        && matches!(cursor.window.get(before.saturating_add(1)), Some(b'n' | b't' | b'r'))
+                    {
+                        2
+                    } else {
+                        1
+                    },
+                );
                 continue;
             }
             let mark = cursor.at;
@@ -347,4 +552,3 @@ impl<'a> Cursor<'a> {
         }
     }
 }
-

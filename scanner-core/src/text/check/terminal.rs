@@ -9,11 +9,8 @@ use std::ops::Range;
 use super::{Check, Said, Sink, saying};
 use crate::finding::{Confidence, Rule, RuleText, Severity};
 
-pub(super) const CHECK: Check = Check {
-    name: "terminal",
-    rules: &[&CLIPBOARD, &CONCEAL, &CONTROL, &CURSOR, &DEVICE, &HYPERLINK, &TITLE],
-    run,
-};
+pub(super) const CHECK: Check =
+    Check { name: "terminal", rules: &[&CLIPBOARD, &CONCEAL, &CONTROL, &CURSOR, &DEVICE, &HYPERLINK, &TITLE], run };
 
 static CLIPBOARD: Rule = Rule::built_in(
     "terminal/clipboard",
@@ -169,7 +166,8 @@ fn sequence(text: &[u8], start: usize, link: &mut Option<Link>, sink: &mut Sink<
             let (end, range) = string(text, body);
             // DECRQSS and XTGETTCAP ask; others define keys, fonts, pictures.
             let asks = text.get(range.clone()).is_some_and(|body| body.starts_with(b"$q") || body.starts_with(b"+q"));
-            let (rule, what) = if asks { (&DEVICE, "asks the terminal for a setting") } else { (&CONTROL, "a device control string") };
+            let (rule, what) =
+                if asks { (&DEVICE, "asks the terminal for a setting") } else { (&CONTROL, "a device control string") };
             sink.find(rule, text, start..end, saying(what));
             end
         }
@@ -263,7 +261,10 @@ fn csi(text: &[u8], start: usize, body: usize, sink: &mut Sink<'_>) -> usize {
         (Some(b'r'), None) => sink.find(&CURSOR, text, range, saying("confines output to a part of the screen")),
         // Moving right writes over nothing; to a column only where something stands.
         (Some(b'C' | b'a'), None) => {}
-        (Some(b'A'..=b'J' | b'L'..=b'M' | b'P' | b'S'..=b'T' | b'X' | b'@' | b'`' | b'd'..=b'f' | b's' | b'u'), None) => {
+        (
+            Some(b'A'..=b'J' | b'L'..=b'M' | b'P' | b'S'..=b'T' | b'X' | b'@' | b'`' | b'd'..=b'f' | b's' | b'u'),
+            None,
+        ) => {
             sink.find(&CURSOR, text, range, Said::default());
         }
         (Some(0x40..=0x7e), _) => sink.find(&CONTROL, text, range, saying("changes the terminal")),
@@ -396,7 +397,12 @@ fn backspaces(text: &[u8], start: usize, sink: &mut Sink<'_>) -> usize {
     let before = start.checked_sub(1).and_then(|at| text.get(at)).copied().unwrap_or(b'\n');
     if run >= 3 && before > b' ' && after > b' ' && !before.is_ascii_digit() && before != b'%' {
         let from = start.saturating_sub(run);
-        sink.find(&CURSOR, text, from..end.saturating_add(run).min(text.len()), saying("backspaces put another text over a word"));
+        sink.find(
+            &CURSOR,
+            text,
+            from..end.saturating_add(run).min(text.len()),
+            saying("backspaces put another text over a word"),
+        );
     }
     end
 }
@@ -406,7 +412,8 @@ fn line_around(text: &[u8], at: usize) -> Range<usize> {
     let before = text.get(from..at).unwrap_or_default();
     let start = memchr::memrchr(b'\n', before).map_or(from, |newline| from.saturating_add(newline).saturating_add(1));
     let to = at.saturating_add(400).min(text.len());
-    let end = memchr::memchr(b'\n', text.get(at..to).unwrap_or_default()).map_or(to, |newline| at.saturating_add(newline));
+    let end =
+        memchr::memchr(b'\n', text.get(at..to).unwrap_or_default()).map_or(to, |newline| at.saturating_add(newline));
     start..end
 }
 

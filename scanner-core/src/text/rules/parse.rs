@@ -100,10 +100,7 @@ fn words(root: &Table<'_>) -> Result<BTreeMap<String, String>, SettingsError> {
             return Err(key.error("a word's name is made of a-z and _"));
         }
         let list = table.strings(key.value)?.unwrap_or_default();
-        let parts: Vec<String> = list
-            .iter()
-            .map(|part| put_in(part, &words))
-            .collect::<Result<_, SettingsError>>()?;
+        let parts: Vec<String> = list.iter().map(|part| put_in(part, &words)).collect::<Result<_, SettingsError>>()?;
         words.insert(key.value.to_owned(), format!("(?:{})", parts.join("|")));
     }
     Ok(words)
@@ -115,9 +112,10 @@ fn put_in(regex: &At<'_, &str>, words: &BTreeMap<String, String>) -> Result<Stri
     let mut rest = regex.value;
     while let Some((before, after)) = rest.split_once('{') {
         out.push_str(before);
-        let name = after.split_once('}').map(|(name, _)| name).filter(|name| {
-            !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
-        });
+        let name = after
+            .split_once('}')
+            .map(|(name, _)| name)
+            .filter(|name| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'));
         match name {
             Some(name) => {
                 let word = words.get(name).ok_or_else(|| regex.error(format!("there is no word \"{name}\" above")))?;

@@ -152,7 +152,10 @@ mod tests {
     fn anchors_are_what_a_match_begins_with() {
         let anchors = |regex| derived_anchors(regex).unwrap();
         assert_eq!(anchors("ignore (?:all|any) rules"), Some(vec!["ignore all".to_owned(), "ignore any".to_owned()]));
-        assert_eq!(anchors(r"\b(?:forget|disregard) it"), Some(vec!["disregard it".to_owned(), "forget it".to_owned()]));
+        assert_eq!(
+            anchors(r"\b(?:forget|disregard) it"),
+            Some(vec!["disregard it".to_owned(), "forget it".to_owned()])
+        );
         assert_eq!(anchors(r"[a-z]+ignore"), None);
     }
 
