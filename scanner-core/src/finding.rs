@@ -577,7 +577,8 @@ impl Findings {
     }
 
     /// How many were found, kept or not.
-    pub fn total(&self) -> u64 {
+    #[cfg(test)]
+    pub(crate) fn total(&self) -> u64 {
         self.totals.values().sum()
     }
 

@@ -353,27 +353,7 @@ impl Doc {
         if raw.plain {
             return Ok(Text { bytes: self.bytes.slice(raw.start..raw.end), map: OffsetMap::Shifted(origin) });
         }
-        let bytes = self.bytes.get(raw.start..raw.end).unwrap_or_default();
-        // U+FFFD for a byte that is not UTF-8 is the only thing that grows: three bytes for one.
-        let most = if std::str::from_utf8(bytes).is_ok() { bytes.len() } else { bytes.len().saturating_mul(3) };
-        budget.spend(Resource::DecodedBytes, offset(most))?;
-        let mut text = Vec::with_capacity(bytes.len());
-        let mut runs = Vec::new();
-        let mut next = None;
-        decode::pieces(bytes, |piece| {
-            // A piece that goes on where the last one ended, byte for byte, needs no run of its own.
-            let here = (offset(text.len()), origin.saturating_add(offset(piece.at)));
-            if next != Some(here) {
-                runs.push(here);
-            }
-            text.extend_from_slice(piece.text);
-            next = piece.quirk.is_none().then(|| {
-                let length = offset(piece.text.len());
-                (here.0.saturating_add(length), here.1.saturating_add(length))
-            });
-        });
-        runs.push((offset(text.len()), offset(raw.end)));
-        Ok(Text { bytes: text.into(), map: OffsetMap::Runs(runs) })
+        mapped(self.bytes.get(raw.start..raw.end).unwrap_or_default(), origin, budget)
     }
 
     fn find_duplicates(&mut self) {
@@ -404,6 +384,40 @@ impl Doc {
         }
         self.duplicates = found;
     }
+}
+
+/// What the way back from one escape takes: the run of its character and the one after it.
+const BYTES_PER_ESCAPE: u64 = 32;
+
+/// A whole input with the escapes of its strings undone; `None` where there are none. For files that are read as text:
+/// nothing is parsed, so nothing broken or deep can hide a string.
+pub(crate) fn unescaped(input: &Bytes, budget: &mut Budget) -> Result<Option<Text>, Exhausted> {
+    memchr::memchr(b'\\', input).map(|_| mapped(input, 0, budget)).transpose()
+}
+
+/// The decoded text of bytes that begin at `origin` of the input, with the way back.
+fn mapped(bytes: &[u8], origin: u64, budget: &mut Budget) -> Result<Text, Exhausted> {
+    // U+FFFD for a byte that is not UTF-8 is the only thing that grows: three bytes for one.
+    let most = if std::str::from_utf8(bytes).is_ok() { bytes.len() } else { bytes.len().saturating_mul(3) };
+    let escapes = offset(memchr::memchr_iter(b'\\', bytes).count());
+    budget.spend(Resource::DecodedBytes, offset(most).saturating_add(escapes.saturating_mul(BYTES_PER_ESCAPE)))?;
+    let mut text = Vec::with_capacity(bytes.len());
+    let mut runs = Vec::new();
+    let mut next = None;
+    decode::pieces(bytes, |piece| {
+        // A piece that goes on where the last one ended, byte for byte, needs no run of its own.
+        let here = (offset(text.len()), origin.saturating_add(offset(piece.at)));
+        if next != Some(here) {
+            runs.push(here);
+        }
+        text.extend_from_slice(piece.text);
+        next = piece.quirk.is_none().then(|| {
+            let length = offset(piece.text.len());
+            (here.0.saturating_add(length), here.1.saturating_add(length))
+        });
+    });
+    runs.push((offset(text.len()), origin.saturating_add(offset(bytes.len()))));
+    Ok(Text { bytes: text.into(), map: OffsetMap::Runs(runs) })
 }
 
 /// Text that JSON strings were cut from, decoded as one: pieces of a stream may end in the middle of an escape, a
