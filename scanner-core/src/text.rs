@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use crate::{
     bundle::ArtifactId,
-    finding::{Excerpt, Finding, Findings, Rule, RuleRef, Secret, Severity, Stop, fingerprint},
+    finding::{Excerpt, Finding, Findings, Rule, RuleRef, Secret, Severity, Stop, fingerprint, masked},
     limits::{Budget, Limits, Resource},
     view::{OffsetMap, TextView},
 };
@@ -66,6 +66,16 @@ impl Reading<'_> {
         // The part that is not covered is asked for, so that the gap names the limit.
         budget.spend(Resource::TextBytes, length.saturating_sub(covered))?;
         Ok(())
+    }
+
+    /// Untrusted words that a report repeats, with every secret in them masked; `None` where there is none.
+    pub(crate) fn masked(&self, words: &str) -> Option<String> {
+        let mut hits = Hits::default();
+        // Words are cut short before; what this costs is not the scan's to count.
+        self.gather(words.as_bytes(), &mut Budget::new(Limits::default()), &mut hits).ok()?;
+        let (_, _, hidden) = hits.settle();
+        let secrets = hidden.near(&(0..words.len()));
+        (!secrets.is_empty()).then(|| masked(words, secrets))
     }
 
     fn gather(&self, text: &[u8], budget: &mut Budget, hits: &mut Hits) -> Result<(), Stop> {

@@ -521,4 +521,38 @@ mod tests {
         let token = format!("listen = '0.0.0.0:80'\n[[tokens]]\ntenant = 'a'\nsha256 = '{}'\n", "0".repeat(64));
         assert!(read(&token, &[]).is_ok());
     }
+
+    /// docs/configuration.md has the defaults, and every key under its heading.
+    #[test]
+    fn every_key_is_documented_with_its_default() {
+        let document =
+            std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/configuration.md")).unwrap();
+        let defaults = document.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
+        let mut all = read(defaults, &[]).unwrap();
+        all.workers.count = Workers::default().count;
+        assert_eq!(format!("{all:?}"), format!("{:?}", Config::default()));
+        for (section, heading) in [
+            ("", "### Top level\n"),
+            ("[workers]\n", "### `[workers]`\n"),
+            ("[body]\n", "### `[body]`\n"),
+            ("[connections]\n", "### `[connections]`\n"),
+            ("[shutdown]\n", "### `[shutdown]`\n"),
+            ("[log]\n", "### `[log]`\n"),
+            ("[[tokens]]\n", "### `[[tokens]]`\n"),
+        ] {
+            let error = read(&format!("{section}zzzz = 1\n"), &[]).unwrap_err();
+            let known: Vec<&str> = error.split_once("expected ").unwrap().1.split('"').skip(1).step_by(2).collect();
+            let text = document.split(heading).nth(1).unwrap_or_else(|| panic!("no {heading}"));
+            let rows = text
+                .split("\n### ")
+                .next()
+                .unwrap()
+                .lines()
+                .filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+            assert_eq!(rows.collect::<Vec<_>>(), known, "{heading}");
+        }
+        for resource in Resource::ALL {
+            assert!(document.contains(&format!("`{resource}`")), "{resource}");
+        }
+    }
 }

@@ -42,7 +42,15 @@ pub use state::State;
 
 /// The routes of the service.
 pub fn router(state: Arc<State>) -> Router {
-    let routes = Router::new().route("/v1/scan", post(routes::scan::scan));
+    let mut routes = Router::new()
+        .route("/v1/scan", post(routes::scan::scan))
+        .route("/v1/rules", get(routes::rules::rules))
+        .route("/v1/policies", get(routes::policies::policies))
+        .route("/v1/capabilities", get(routes::capabilities::capabilities))
+        .route("/openapi.json", get(routes::openapi::openapi));
+    if state.config.docs {
+        routes = routes.route("/docs", get(routes::docs::docs));
+    }
     finish(routes, state)
 }
 

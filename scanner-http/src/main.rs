@@ -170,12 +170,17 @@ async fn serve(config: Config) -> io::Result<ExitCode> {
         sleep(shutdown.grace.0).await;
         // Nobody listens only when the server is gone already.
         let _ = end.send(true);
-        let _ = (&mut serving).await;
+        (&mut serving).await.unwrap_or(false)
     };
     let code = tokio::select! {
-        () = ended => ExitCode::SUCCESS,
+        finished = ended => if finished {
+            ExitCode::SUCCESS
+        } else {
+            tracing::error!("out of time: requests under way were cut off");
+            ExitCode::FAILURE
+        },
         () = either(&mut terminate, &mut interrupt) => {
-            tracing::warn!("asked twice: not waiting for requests under way");
+            tracing::warn!("asked twice: requests under way were cut off");
             ExitCode::FAILURE
         }
     };

@@ -224,6 +224,11 @@ impl<'a> Multipart<'a> {
     }
 }
 
+/// Whether a coding changes nothing.
+fn is_plain(coding: &str) -> bool {
+    ["binary", "8bit", "7bit", "identity"].iter().any(|plain| coding.trim().eq_ignore_ascii_case(plain))
+}
+
 /// The head of a part, with the line end of its boundary before it.
 fn read_head(head: &[u8]) -> Result<Head, ApiError> {
     let text = String::from_utf8_lossy(head);
@@ -245,14 +250,9 @@ fn read_head(head: &[u8]) -> Result<Head, ApiError> {
                 return bad("two Content-Disposition");
             }
             "content-type" if declared.replace(value.trim()).is_some() => return bad("two Content-Type in one part"),
-            "content-encoding" | "content-transfer-encoding" => {
-                if !["binary", "8bit", "7bit", "identity"].iter().any(|plain| value.trim().eq_ignore_ascii_case(plain))
-                {
-                    return Err(ApiError::new(
-                        Code::EncodedBody,
-                        "send each part as it is, without an encoding: nothing was scanned",
-                    ));
-                }
+            "content-encoding" | "content-transfer-encoding" if !is_plain(value) => {
+                let said = "send each part as it is, without an encoding: nothing was scanned";
+                return Err(ApiError::new(Code::EncodedBody, said));
             }
             _ => {}
         }

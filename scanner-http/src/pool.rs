@@ -8,7 +8,7 @@ use std::{
         atomic::{AtomicUsize, Ordering},
         mpsc::{Receiver, Sender, channel},
     },
-    thread::{self, JoinHandle},
+    thread,
     time::{Duration, Instant},
 };
 
@@ -23,8 +23,7 @@ use crate::{
 /// Some workers and a queue before them, both bounded.
 #[derive(Debug)]
 pub struct Pool {
-    tasks: Mutex<Option<Sender<Task>>>,
-    threads: Mutex<Vec<JoinHandle<()>>>,
+    tasks: Sender<Task>,
     places: Arc<Semaphore>,
     counts: Arc<Counts>,
     workers: usize,
@@ -86,17 +85,15 @@ impl Pool {
         let receiver = Arc::new(Mutex::new(receiver));
         let counts = Arc::new(Counts::default());
         let wait = settings.wait.0;
-        let threads = (0..settings.count)
-            .map(|number| {
-                let (receiver, counts, worker) = (receiver.clone(), counts.clone(), Worker::new(setup.clone()));
-                thread::Builder::new()
-                    .name(format!("worker-{number}"))
-                    .spawn(move || run(worker, &receiver, &counts, wait))
-            })
-            .collect::<io::Result<_>>()?;
+        for number in 0..settings.count {
+            let (receiver, counts, worker) = (receiver.clone(), counts.clone(), Worker::new(setup.clone()));
+            // It ends with the pool, when there is nobody left to send tasks.
+            thread::Builder::new()
+                .name(format!("worker-{number}"))
+                .spawn(move || run(worker, &receiver, &counts, wait))?;
+        }
         Ok(Self {
-            tasks: Mutex::new(Some(sender)),
-            threads: Mutex::new(threads),
+            tasks: sender,
             places: Arc::new(Semaphore::new(settings.count.saturating_add(settings.queue))),
             counts,
             workers: settings.count,
@@ -122,10 +119,9 @@ impl Pool {
         let (answer, outcome) = oneshot::channel();
         let task = Task { make: Box::new(make), answer, since: Instant::now(), place };
         self.counts.waiting.fetch_add(1, Ordering::Relaxed);
-        let sent = lock(&self.tasks).as_ref().is_some_and(|tasks| tasks.send(task).is_ok());
-        if !sent {
+        if self.tasks.send(task).is_err() {
             self.counts.waiting.fetch_sub(1, Ordering::Relaxed);
-            return Err(overloaded().inside("the pool is closed"));
+            return Err(ApiError::internal("every pool thread has ended"));
         }
         match outcome.await {
             Ok(Ok(answer)) => Ok(answer),
@@ -143,14 +139,6 @@ impl Pool {
     /// Workers, tasks waiting, tasks running.
     pub(crate) fn numbers(&self) -> (usize, usize, usize) {
         (self.workers, self.counts.waiting.load(Ordering::Relaxed), self.counts.running.load(Ordering::Relaxed))
-    }
-
-    /// Takes no more tasks, finishes those it has, and ends the threads. Blocks.
-    pub fn close(&self) {
-        lock(&self.tasks).take();
-        for thread in std::mem::take(&mut *lock(&self.threads)) {
-            let _ = thread.join();
-        }
     }
 }
 

@@ -80,8 +80,8 @@ impl Server {
         self.listener.local_addr()
     }
 
-    /// Serves until `end` says so; then finishes what was accepted.
-    pub async fn run(self, end: watch::Receiver<bool>, shutdown: &Shutdown) {
+    /// Serves until `end` says so; then finishes what was accepted. False when that took too long.
+    pub async fn run(self, end: watch::Receiver<bool>, shutdown: &Shutdown) -> bool {
         let Self { listener, routes, settings, open } = self;
         let free = Arc::new(Semaphore::new(settings.most));
         let mut connections = JoinSet::new();
@@ -123,7 +123,7 @@ impl Server {
             serve(&mut connections, stream, None);
         }
         drop(listener);
-        let _ = timeout(shutdown.finish.0, async { while connections.join_next().await.is_some() {} }).await;
+        timeout(shutdown.finish.0, async { while connections.join_next().await.is_some() {} }).await.is_ok()
     }
 }
 

@@ -1,0 +1,59 @@
+//! `GET /v1/capabilities`: what this version understands and what one scan may spend.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use axum::{
+    extract::{Request, State as Shared},
+    response::Response,
+};
+use scanner_core::{Resource, provider_names};
+use serde::Serialize;
+
+use crate::{error::ApiError, routes::json, state::State};
+
+#[derive(Serialize)]
+struct CapabilitiesV1<'a> {
+    schema: &'static str,
+    version: &'static str,
+    /// Digest of the rules, as `scanner.rules` in verdicts.
+    rules: &'a str,
+    /// The words of `as`.
+    r#as: Vec<&'static str>,
+    policies: &'a [String],
+    /// Of the caller's own policy.
+    audiences: Vec<&'a str>,
+    limits: BTreeMap<&'static str, u64>,
+    multipart: MultipartV1,
+    receipt: bool,
+    release: bool,
+    stream: bool,
+}
+
+#[derive(Serialize)]
+struct MultipartV1 {
+    parts: [&'static str; 7],
+    most_parts: usize,
+    attached_bytes: u64,
+}
+
+pub(crate) async fn capabilities(Shared(state): Shared<Arc<State>>, request: Request) -> Result<Response, ApiError> {
+    let caller = state.callers.of(request.headers())?;
+    let policy = state.policies.named(caller.policy(None)?);
+    json(&CapabilitiesV1 {
+        schema: "scanner.capabilities/v1",
+        version: env!("CARGO_PKG_VERSION"),
+        rules: state.rules.digest(),
+        r#as: ["auto", "file", "text"].into_iter().chain(provider_names()).collect(),
+        policies: caller.policies(),
+        audiences: policy.iter().flat_map(|policy| policy.audiences()).map(|(audience, _)| audience.name()).collect(),
+        limits: Resource::ALL.into_iter().map(|resource| (resource.name(), state.limits.get(resource))).collect(),
+        multipart: MultipartV1 {
+            parts: crate::parts::PARTS,
+            most_parts: state.config.body.parts,
+            attached_bytes: state.config.body.attached.0,
+        },
+        receipt: true,
+        release: false,
+        stream: false,
+    })
+}
