@@ -1,7 +1,23 @@
 //! The built-in rule files and policies of the scanner, as data.
 
-/// Every rule file: its name and its text.
-pub const FILES: &[(&str, &str)] = &[];
+/// Every rule file: its name and its text. A test compares the list with the folders.
+pub const FILES: &[(&str, &str)] = &[
+    ("html/markdown.toml", include_str!("html/markdown.toml")),
+    ("injection/action.toml", include_str!("injection/action.toml")),
+    ("injection/conceal.toml", include_str!("injection/conceal.toml")),
+    ("injection/marker.toml", include_str!("injection/marker.toml")),
+    ("injection/override.toml", include_str!("injection/override.toml")),
+    ("injection/persona.toml", include_str!("injection/persona.toml")),
+    ("injection/voice.toml", include_str!("injection/voice.toml")),
+    ("malware/eicar.toml", include_str!("malware/eicar.toml")),
+    ("secrets/ai.toml", include_str!("secrets/ai.toml")),
+    ("secrets/cloud.toml", include_str!("secrets/cloud.toml")),
+    ("secrets/code.toml", include_str!("secrets/code.toml")),
+    ("secrets/messaging.toml", include_str!("secrets/messaging.toml")),
+    ("secrets/password.toml", include_str!("secrets/password.toml")),
+    ("secrets/payment.toml", include_str!("secrets/payment.toml")),
+    ("secrets/token.toml", include_str!("secrets/token.toml")),
+];
 
 /// The shipped policies: name and text. `default` is the one in force when none is named.
 pub const POLICIES: &[(&str, &str)] = &[
@@ -13,15 +29,28 @@ pub const POLICIES: &[(&str, &str)] = &[
 
 #[cfg(test)]
 mod tests {
+    use std::{collections::BTreeSet, fs, path::Path};
+
     use super::*;
 
+    /// The files of the rule folders, or of the folder of policies, as `folder/file`.
+    fn files(policies: bool) -> BTreeSet<String> {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let folders = fs::read_dir(here).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir());
+        let mut found = BTreeSet::new();
+        for folder in folders.filter(|folder| folder.ends_with("policies") == policies) {
+            for file in fs::read_dir(&folder).unwrap() {
+                let (folder, file) = (folder.file_name().unwrap(), file.unwrap().file_name());
+                found.insert(format!("{}/{}", folder.to_str().unwrap(), file.to_str().unwrap()));
+            }
+        }
+        found
+    }
+
     #[test]
-    fn policies_are_the_folder() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/policies");
-        let mut files: Vec<String> =
-            std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-        files.sort();
-        let listed: Vec<String> = POLICIES.iter().map(|(name, _)| format!("{name}.toml")).collect();
-        assert_eq!(listed, files);
+    fn the_lists_are_the_folders() {
+        assert_eq!(FILES.iter().map(|(name, _)| (*name).to_owned()).collect::<BTreeSet<_>>(), files(false));
+        let policies: BTreeSet<String> = POLICIES.iter().map(|(name, _)| format!("policies/{name}.toml")).collect();
+        assert_eq!(policies, files(true));
     }
 }

@@ -97,7 +97,10 @@ fn from_hex(text: &[u8]) -> Vec<u8> {
 pub fn how(area: &str) -> Kind {
     match area {
         "text" | "hidden" | "terminal" | "injection" | "secrets" => Kind::Text,
-        "bundle" | "runner" | "json" | "anthropic" | "openai" | "xai" | "gemini" => Kind::Auto,
+        "bundle" | "runner" | "json" | "anthropic" | "openai" | "xai" | "gemini" | "e2b" | "daytona" | "modal" | "mcp"
+        | "jupyter" | "agentcore" | "bedrock" | "azure" | "langchain" | "openai_agents" | "vercel_ai" | "pydantic_ai" => {
+            Kind::Auto
+        }
         _ => Kind::File,
     }
 }

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use crate::{
     finding::{Reason, Stop},
     json::{Doc, Kind},
-    limits::{Budget, Exhausted},
+    limits::{Budget, Exhausted, Resource},
 };
 
 pub(crate) mod draft;
@@ -76,6 +76,17 @@ pub(crate) struct Envelope {
     pub(crate) trailing: Option<u64>,
     /// A limit that was met while cutting.
     pub(crate) limit: Option<Exhausted>,
+}
+
+impl Envelope {
+    /// Text beside the documents, paid for like a value. `false` when the budget does not cover it.
+    fn stray(&mut self, at: String, text: Bytes, kind: StrayKind, budget: &mut Budget) -> bool {
+        match budget.spend(Resource::Objects, 1) {
+            Ok(()) => self.strays.push(Stray { at, text, kind }),
+            Err(exhausted) => self.limit = Some(exhausted),
+        }
+        self.limit.is_none()
+    }
 }
 
 pub(crate) fn offset(at: usize) -> u64 {
@@ -214,7 +225,9 @@ fn documents(input: &Bytes, budget: &mut Budget) -> Envelope {
             (Some(_), Some(end)) if input.get(end..).is_some_and(|rest| !rest.trim_ascii().is_empty()) => {
                 // A bad line among others: text. The next line begins anew.
                 let text = input.slice(at..end);
-                envelope.strays.push(Stray { at: format!("#{number}"), text, kind: StrayKind::Junk });
+                if !envelope.stray(format!("#{number}"), text, StrayKind::Junk, budget) {
+                    break;
+                }
                 at = end.saturating_add(white(input, end));
             }
             (Some(_), _) => {

@@ -19,6 +19,7 @@ mod category;
 mod excerpt;
 
 pub use category::{CATEGORIES, is_category};
+pub(crate) use excerpt::masked;
 pub use excerpt::{Excerpt, Secret, visible};
 
 /// How bad a finding is. `High` acts by itself or escapes; `Medium` acts when opened or trusted.

@@ -26,7 +26,7 @@ use lex::{Lexer, Raw, Token, Word};
 pub(crate) const NESTING: usize = 512;
 /// Duplicate keys listed one by one; the rest is counted.
 const LISTED: usize = 64;
-/// Keys longer than this are cut in a pointer, pointers longer than that as a whole: a pointer is for a person.
+/// Keys longer than this are cut in a pointer, and a pointer ends when it is longer than that: it is for a person.
 const SEGMENT_BYTES: usize = 256;
 const POINTER_BYTES: usize = 2_048;
 /// Longest spelling of a number that is asked for its value; beyond it no integer is exact.
@@ -268,6 +268,15 @@ impl Doc {
         Some(decoded(raw, plain))
     }
 
+    /// Whether a value stands under that key.
+    pub(crate) fn has_key(&self, id: NodeId, key: &str) -> bool {
+        match self.raw_key(id) {
+            Some((raw, true)) => raw == key.as_bytes(),
+            Some((raw, false)) => decoded(raw, false) == key,
+            None => false,
+        }
+    }
+
     /// The decoded text of a key as counted bytes.
     pub(crate) fn key_text(&self, id: NodeId, budget: &mut Budget) -> Result<Option<Bytes>, Exhausted> {
         let Some(key) = self.node(id).and_then(|node| node.key) else { return Ok(None) };
@@ -288,6 +297,16 @@ impl Doc {
         self.decode(Raw { start: node.start, end: node.end, plain: node.plain }, budget).map(Some)
     }
 
+    /// The bytes of a string's text, where nobody asks for the way back: the way of a text of many escapes is longer
+    /// than the text.
+    pub(crate) fn string(&self, id: NodeId, budget: &mut Budget) -> Result<Option<Bytes>, Exhausted> {
+        let Some(node) = self.node(id).filter(|node| node.kind == Kind::Text) else { return Ok(None) };
+        if node.plain {
+            return Ok(Some(self.bytes.slice(node.start..node.end)));
+        }
+        joined(self.bytes.get(node.start..node.end).unwrap_or_default(), budget).map(Some)
+    }
+
     /// The value of an integer, only if it is exactly that: `2`, `2.0` and `2e0` are, `1e999` is not.
     pub(crate) fn integer(&self, id: NodeId) -> Option<i64> {
         if self.kind(id) != Kind::Number {
@@ -303,25 +322,24 @@ impl Doc {
 
     /// RFC 6901. Overlong keys and pointers are cut with `…`.
     pub(crate) fn pointer(&self, id: NodeId) -> String {
-        let mut segments = Vec::new();
+        let mut path = Vec::new();
         let mut at = Some(id);
-        while let Some(node) = at.and_then(|id| self.node(id)) {
-            if node.parent.is_some() {
-                segments.push(match at.and_then(|id| self.raw_key(id)) {
-                    Some((raw, plain)) => segment(raw, plain),
-                    None => node.index.to_string(),
-                });
-            }
+        while let Some((id, node)) = at.and_then(|id| Some((id, self.node(id)?))) {
+            path.push((id, node));
             at = node.parent;
         }
         let mut pointer = String::new();
-        for segment in segments.iter().rev() {
-            if pointer.len().saturating_add(segment.len()) > POINTER_BYTES {
+        // The root has no segment.
+        for (id, node) in path.into_iter().rev().skip(1) {
+            if pointer.len() > POINTER_BYTES {
                 pointer.push_str("/…");
                 break;
             }
             pointer.push('/');
-            pointer.push_str(segment);
+            match self.raw_key(id) {
+                Some((raw, plain)) => push_segment(&mut pointer, raw, plain),
+                None => pointer.push_str(&node.index.to_string()),
+            }
         }
         pointer
     }
@@ -407,14 +425,17 @@ fn decoded(raw: &[u8], plain: bool) -> Cow<'_, str> {
     Cow::Owned(String::from_utf8_lossy(&text).into_owned())
 }
 
-fn segment(raw: &[u8], plain: bool) -> String {
-    let cut = raw.len() > SEGMENT_BYTES;
-    let key = decoded(raw.get(..SEGMENT_BYTES).unwrap_or(raw), plain);
-    let mut escaped = key.replace('~', "~0").replace('/', "~1");
-    if cut {
-        escaped.push('…');
+fn push_segment(pointer: &mut String, raw: &[u8], plain: bool) {
+    for character in decoded(raw.get(..SEGMENT_BYTES).unwrap_or(raw), plain).chars() {
+        match character {
+            '~' => pointer.push_str("~0"),
+            '/' => pointer.push_str("~1"),
+            character => pointer.push(character),
+        }
     }
-    escaped
+    if raw.len() > SEGMENT_BYTES {
+        pointer.push('…');
+    }
 }
 
 /// What the grammar wants next.

@@ -22,12 +22,16 @@ mod daytona;
 mod e2b;
 mod gemini;
 mod jupyter;
+mod langchain;
 mod mcp;
 mod modal;
 mod openai;
+mod openai_agents;
+mod pydantic_ai;
 mod runner;
 #[cfg(test)]
 mod tests;
+mod vercel_ai;
 mod xai;
 
 /// One system whose payloads are understood.
@@ -41,9 +45,11 @@ pub(crate) struct Provider {
     pub(crate) recognise: fn(&Envelope) -> Sure,
     /// Reads what it understands.
     pub(crate) adapt: fn(&Envelope, &mut Draft<'_>),
-    /// For docs/providers.md: what is read.
+    /// What is read, for docs/providers.md.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the guide is made by a test"))]
     pub(crate) reads: &'static str,
-    /// For docs/providers.md: how the status of a call is derived.
+    /// How the status of a call is derived, for docs/providers.md.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the guide is made by a test"))]
     pub(crate) status: &'static str,
 }
 
@@ -73,6 +79,10 @@ pub(crate) const ALL: &[&Provider] = &[
     &agentcore::PROVIDER,
     &bedrock::PROVIDER,
     &azure::PROVIDER,
+    &langchain::PROVIDER,
+    &openai_agents::PROVIDER,
+    &vercel_ai::PROVIDER,
+    &pydantic_ai::PROVIDER,
     &runner::PROVIDER,
 ];
 

@@ -354,6 +354,8 @@ impl Scanner {
             bundle = run.take(&input, &mut source, &mut refusal);
         }
         run.watch = Watch::new(&run.watched);
+        source.name.iter_mut().for_each(|name| run.tame(name));
+        bundle.references.iter_mut().filter_map(|reference| reference.name.as_mut()).for_each(|name| run.tame(name));
         let top = std::mem::take(&mut bundle.artifacts);
         let mut answers: Vec<Option<ArtifactId>> = vec![None; bundle.references.len()];
         for artifact in top {
@@ -541,7 +543,7 @@ impl Run<'_> {
         let unread = artifact.at.is_none().then_some(artifact.name.as_deref()).flatten();
         let full_name = unread.map(|name| Bytes::copy_from_slice(name.as_bytes())).filter(|name| !name.is_empty());
         for words in [&mut artifact.name, &mut artifact.declared, &mut artifact.at].into_iter().flatten() {
-            shorten(words);
+            self.tame(words);
         }
         let own = artifact.name.as_deref().map_or_else(|| artifact.origin.name().to_owned(), path_segment);
         let path = if parent_path.is_empty() { own } else { format!("{parent_path}!{own}") };
@@ -565,6 +567,15 @@ impl Run<'_> {
         });
         self.queue.push_back(Queued { id, depth, text, name: full_name });
         Some(id)
+    }
+
+    /// Makes untrusted words fit to be repeated: cut short, and secrets in them masked.
+    fn tame(&self, words: &mut String) {
+        shorten(words);
+        let reading = Reading { rules: self.rules, watch: &self.watch, label: "name", artifact: ArtifactId(0) };
+        if let Some(masked) = reading.masked(words) {
+            *words = masked;
+        }
     }
 
     /// Unpack, sniff, inspect, read.

@@ -238,7 +238,54 @@ fn wide(offset: usize) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    /// Starts that lead deep into the walks.
+    const STARTS: &[&[u8]] = &[
+        b"",
+        b"PK\x03\x04",
+        b"PK\x05\x06",
+        b"\x89PNG\r\n\x1a\n",
+        b"\xff\xd8\xff",
+        b"GIF89a",
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
+        b"\x80\x04",
+        b"(dp0\n",
+        b"\0\0\0\x20ftyp",
+        b"\x1a\x45\xdf\xa3",
+        b"RIFF",
+        b"\xff\xfb\x90\x64",
+        b"\xff\xff\xff\xff",
+        b"\xff\xfe",
+        b"<",
+        b"<?xml ",
+        b"<svg ",
+        b"{\"a\":",
+        b"[",
+        b"From ",
+        b"a,b\n",
+        b"#!/",
+        b"%PDF-1.4",
+        b"\0\0\x02\0",
+        b"II*\0",
+        b"MZ",
+    ];
+
+    proptest! {
+        #[test]
+        fn no_bytes_panic(start in 0..STARTS.len(), rest in proptest::collection::vec(any::<u8>(), 0..300), text in "[ -~\n]{0,200}") {
+            for tail in [rest.as_slice(), text.as_bytes()] {
+                let bytes = [STARTS[start], tail].concat();
+                let sniffed = sniff(&bytes);
+                prop_assert!(type_of(sniffed.kind.label).is_some());
+                prop_assert!(sniffed.trailing.is_none_or(|at| at < bytes.len() as u64));
+                prop_assert!(sniffed.prefix < bytes.len().max(1) as u64);
+                let _ = mismatch(&sniffed, Some(&text), Some(&text));
+            }
+        }
+    }
 
     #[test]
     fn nothing_is_a_type() {

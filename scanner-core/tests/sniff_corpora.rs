@@ -8,7 +8,7 @@ use std::{
 use scanner_core::{declared_type, mismatch, sniff, type_of};
 
 /// Larger files say nothing more about bounds and cost a debug build seconds.
-const LARGEST_BYTES: u64 = 48_000;
+const LARGEST_BYTES: u64 = 32_000;
 /// Places at which each file is cut.
 const CUTS: usize = 64;
 

@@ -62,6 +62,8 @@ pub(crate) struct Draft<'a> {
     attachments: &'a [Attachment],
     /// Which calls were told how they ended.
     stated: Vec<bool>,
+    /// All calls before that one were told how they ended.
+    heard: usize,
     /// Which calls were said to be under way.
     under_way: HashSet<usize>,
     ids: HashMap<String, usize>,
@@ -87,6 +89,7 @@ impl<'a> Draft<'a> {
             budget,
             attachments,
             stated: Vec::new(),
+            heard: 0,
             under_way: HashSet::new(),
             ids: HashMap::new(),
             same: HashMap::new(),
@@ -161,8 +164,12 @@ impl<'a> Draft<'a> {
     }
 
     /// The first call of which nothing said how it ended: the one a result without an id belongs to.
-    pub(crate) fn first_silent(&self) -> Option<usize> {
-        (0..self.bundle.calls.len()).find(|call| !self.is_stated(*call))
+    pub(crate) fn first_silent(&mut self) -> Option<usize> {
+        // Nothing takes a statement back, so the search goes on where it ended.
+        while self.is_stated(self.heard) {
+            self.heard = self.heard.saturating_add(1);
+        }
+        (self.heard < self.bundle.calls.len()).then_some(self.heard)
     }
 
     /// Whether anything said how a call ended.
@@ -263,6 +270,11 @@ impl<'a> Draft<'a> {
         self.find(&rules::SHAPE, format!("{wanted} was expected, {found} stands there"), Some(sheet.pointer(id)));
     }
 
+    /// Whether no more artifacts can be made, and that was said. Then nothing more is built for any.
+    fn is_full(&self) -> bool {
+        self.limits_met.contains(&Resource::Artifacts)
+    }
+
     /// A text under its claim. Something that is no string is left to be read as unclaimed.
     pub(crate) fn text(&mut self, sheet: &Sheet, id: NodeId, origin: Origin, call: Option<usize>) -> Option<usize> {
         match sheet.kind(id) {
@@ -273,16 +285,18 @@ impl<'a> Draft<'a> {
                 return None;
             }
         }
+        sheet.claim(id);
+        if self.is_full() {
+            return None;
+        }
         let at = sheet.pointer(id);
-        let text = match sheet.doc.text(id, self.budget) {
-            Ok(text) => text?,
+        match sheet.doc.string(id, self.budget) {
+            Ok(text) => self.add_text(text?, at, origin, call),
             Err(exhausted) => {
                 self.limit(exhausted, Some(at));
-                return None;
+                None
             }
-        };
-        sheet.claim(id);
-        self.add_text(text.bytes, at, origin, call)
+        }
     }
 
     /// Every text under a key; the key is claimed.
@@ -318,8 +332,8 @@ impl<'a> Draft<'a> {
     fn join(&mut self, sheet: &Sheet, list: NodeId, between: &str) -> Bytes {
         let mut joined = Vec::new();
         for item in sheet.doc.children(list) {
-            let text = sheet.doc.text(item, self.budget).and_then(|text| {
-                let length = text.as_ref().map_or(0, |text| text.bytes.len());
+            let text = sheet.doc.string(item, self.budget).and_then(|text| {
+                let length = text.as_ref().map_or(0, Bytes::len);
                 self.budget.spend(Resource::DecodedBytes, u64::try_from(length).unwrap_or(u64::MAX))?;
                 Ok(text)
             });
@@ -329,7 +343,7 @@ impl<'a> Draft<'a> {
                     if !joined.is_empty() {
                         joined.extend_from_slice(between.as_bytes());
                     }
-                    joined.extend_from_slice(&text.bytes);
+                    joined.extend_from_slice(&text);
                 }
                 Ok(None) => {}
                 Err(exhausted) => self.limit(exhausted, Some(sheet.pointer(list))),
@@ -444,9 +458,12 @@ impl<'a> Draft<'a> {
         declared: Option<String>,
         call: Option<usize>,
     ) -> Option<usize> {
+        if self.is_full() {
+            return None;
+        }
         let at = sheet.pointer(id);
         let text = match sheet.kind(id) {
-            Kind::Text => sheet.doc.text(id, self.budget).map(|text| text.map(|text| text.bytes)),
+            Kind::Text => sheet.doc.string(id, self.budget),
             // nbformat wraps base64 into a list of lines.
             Kind::Array => Ok(Some(self.join(sheet, id, ""))),
             Kind::Null => return None,
@@ -492,10 +509,18 @@ impl<'a> Draft<'a> {
         declared: Option<String>,
         call: Option<usize>,
     ) -> Option<usize> {
-        let text = sheet.doc.text(id, self.budget).ok()??;
-        // The shortest picture there is has more than 24 bytes.
-        if text.bytes.len() < 32 || encoded::base64(&text.bytes, self.budget).ok()?.is_none() {
-            return None;
+        let carried = sheet.doc.string(id, self.budget).and_then(|text| match text {
+            // The shortest picture there is has more than 24 bytes.
+            Some(text) if text.len() >= 32 => encoded::base64(&text, self.budget),
+            _ => Ok(None),
+        });
+        match carried {
+            Ok(Some(_)) => {}
+            Ok(None) => return None,
+            Err(exhausted) => {
+                self.limit(exhausted, Some(sheet.pointer(id)));
+                return None;
+            }
         }
         self.bytes(sheet, id, origin, declared, call)
     }
@@ -503,26 +528,29 @@ impl<'a> Draft<'a> {
     /// A URL of a picture or a file: a data URL is decoded, the vendor's own is a reference, anything else is read as
     /// text and said to be what it is.
     pub(crate) fn url(&mut self, sheet: &Sheet, id: NodeId, origin: Origin, call: Option<usize>) {
-        let Ok(Some(text)) = sheet.doc.text(id, self.budget) else {
-            if !matches!(sheet.kind(id), Kind::Null) {
-                self.odd_shape(sheet, id, "a URL");
-            }
-            return;
+        let text = match sheet.doc.string(id, self.budget) {
+            Ok(Some(text)) => text,
+            Ok(None) if sheet.kind(id) == Kind::Null => return,
+            Ok(None) => return self.odd_shape(sheet, id, "a URL"),
+            Err(exhausted) => return self.limit(exhausted, Some(sheet.pointer(id))),
         };
-        if text.bytes.is_empty() {
+        if text.is_empty() {
             return;
         }
-        if encoded::is_data_url(&text.bytes) {
+        if encoded::is_data_url(&text) {
             self.bytes(sheet, id, origin, None, call);
             return;
         }
         self.text(sheet, id, Origin::Metadata, call);
-        let url = String::from_utf8_lossy(&text.bytes).into_owned();
+        let url = String::from_utf8_lossy(&text).into_owned();
         self.link(url, sheet.pointer(id), call);
     }
 
     /// A URL that is not a data URL.
     fn link(&mut self, url: String, at: String, call: Option<usize>) {
+        if url.len() > link::URL_BYTES {
+            return self.find(&rules::REFERENCE, "a URL longer than any that is fetched", Some(at));
+        }
         let vendor = self.vendor;
         let request = match link::judge(&url, vendor.hosts) {
             link::Link::Vendor => Some(Request { method: "GET", url: url.clone(), auth: vendor.auth.to_owned() }),
@@ -596,7 +624,7 @@ impl<'a> Draft<'a> {
         let trust = self.trust;
         for id in sheet.doc.ids() {
             self.trust = if sheet.is_callers(id) { Trust::Caller } else { Trust::Tool };
-            if !sheet.is_key_claimed(id) {
+            if !sheet.is_key_claimed(id) && !self.is_full() {
                 match sheet.doc.key_text(id, self.budget) {
                     // The same unknown key in every row of a table is one text.
                     Ok(Some(key)) if !key.is_empty() && self.keys.insert((self.trust, key.clone())) => {

@@ -90,7 +90,11 @@ impl Joiner {
 
 /// Arguments of a tool: JSON text the model wrote. Cut or no JSON at all, they are read as they stand.
 pub(crate) fn read_arguments(draft: &mut Draft<'_>, text: Bytes, at: String, call: Option<usize>) {
-    match Sheet::parse_inner(&text, at.clone(), draft.budget) {
+    let inner = Sheet::parse_inner(&text, at.clone(), draft.budget).unwrap_or_else(|exhausted| {
+        draft.limit(exhausted, Some(at.clone()));
+        None
+    });
+    match inner {
         Some(inner) => {
             if let Some(root) = inner.root() {
                 draft.arguments(&inner, root, call);

@@ -5,7 +5,7 @@ use crate::bundle::Request;
 use super::sheet;
 
 /// Longest URL that is looked at.
-const URL_BYTES: usize = 2_048;
+pub(crate) const URL_BYTES: usize = 2_048;
 
 /// What a URL found in an envelope is.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,8 +8,9 @@ use std::cell::Cell;
 use bytes::Bytes;
 
 use crate::{
+    finding::Stop,
     json::{Doc, Kind, NodeId},
-    limits::{Budget, Exhausted},
+    limits::{Budget, Exhausted, Resource},
 };
 
 /// Longest identifier. OpenAI allows 64 for `call_id`; Bedrock and Azure use paths of about 100.
@@ -70,8 +71,8 @@ impl Sheet {
 
     /// The JSON inside a string, if the whole of it is an object or an array. Claims the string then.
     pub(crate) fn inner(&self, id: NodeId, budget: &mut Budget) -> Result<Option<Self>, Exhausted> {
-        let Some(text) = self.doc.text(id, budget)? else { return Ok(None) };
-        let inner = Self::parse_inner(&text.bytes, self.pointer(id), budget);
+        let Some(text) = self.doc.string(id, budget)? else { return Ok(None) };
+        let inner = Self::parse_inner(&text, self.pointer(id), budget)?;
         if inner.is_some() {
             self.claim(id);
         }
@@ -79,14 +80,18 @@ impl Sheet {
     }
 
     /// JSON that was text: only if the whole of it is one object or array.
-    pub(crate) fn parse_inner(text: &Bytes, at: String, budget: &mut Budget) -> Option<Self> {
-        let first = text.iter().find(|byte| !byte.is_ascii_whitespace())?;
-        if !matches!(first, b'{' | b'[' | b'"') {
-            return None;
+    pub(crate) fn parse_inner(text: &Bytes, at: String, budget: &mut Budget) -> Result<Option<Self>, Exhausted> {
+        let first = text.iter().find(|byte| !byte.is_ascii_whitespace());
+        if !matches!(first, Some(b'{' | b'[' | b'"')) {
+            return Ok(None);
         }
         let doc = Doc::parse(text, budget);
-        let whole = doc.stop.is_none() && doc.end == text.len();
-        whole.then(|| Self::new(doc, at, 0))
+        match doc.stop {
+            None if doc.end == text.len() => Ok(Some(Self::new(doc, at, 0))),
+            // Nested beyond what any reader follows: it is text.
+            Some(Stop::Limit(exhausted)) if exhausted.0 != Resource::Depth => Err(exhausted),
+            _ => Ok(None),
+        }
     }
 
     /// The outermost value.
@@ -117,9 +122,7 @@ impl Sheet {
     /// The values under any of these keys. Claims the keys.
     pub(crate) fn take_any<'a>(&'a self, object: NodeId, keys: &'a [&str]) -> impl Iterator<Item = NodeId> + 'a {
         let members = self.doc.children(object);
-        members
-            .filter(move |id| self.doc.key(*id).is_some_and(|key| keys.contains(&&*key)))
-            .inspect(|id| self.claim_key(*id))
+        members.filter(move |id| keys.iter().any(|key| self.doc.has_key(*id, key))).inspect(|id| self.claim_key(*id))
     }
 
     /// The items of an array, or the value itself when it is no array: a single object where a list is due is read
@@ -133,7 +136,7 @@ impl Sheet {
     }
 
     fn peek_all<'a>(&'a self, object: NodeId, key: &'a str) -> impl Iterator<Item = NodeId> + 'a {
-        self.doc.children(object).filter(move |id| self.doc.key(*id).is_some_and(|other| other == key))
+        self.doc.children(object).filter(move |id| self.doc.has_key(*id, key))
     }
 
     /// The first value under a key, without a claim.
@@ -283,7 +286,7 @@ impl Sheet {
         let mut queue = vec![(object, table)];
         while let Some((object, table)) = queue.pop() {
             for id in self.doc.children(object) {
-                let shape = self.doc.key(id).and_then(|key| table.iter().find(|(known, _)| *known == key));
+                let shape = table.iter().find(|(known, _)| self.doc.has_key(id, known));
                 let Some((_, shape)) = shape else { continue };
                 self.claim_key(id);
                 let list = match self.kind(id) {

@@ -12,7 +12,7 @@ use crate::{
 };
 
 use super::{
-    Envelope, Form, Stray, StrayKind, offset,
+    Envelope, Form, StrayKind, offset,
     sheet::{Sheet, is_id},
 };
 
@@ -82,9 +82,10 @@ pub(super) fn events(input: &Bytes, budget: &mut Budget) -> Envelope {
     let start = if input.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
     let mut event = Event::default();
     let mut number = 0usize;
-    let stray =
-        |number: usize, text: &[u8], kind| Stray { at: format!("#{number}"), text: input.slice_ref(text), kind };
     for (at, line) in (Lines { bytes: input, at: start }) {
+        if envelope.limit.is_some() {
+            return envelope;
+        }
         if line.is_empty() {
             if !event.data.is_empty() {
                 close(&mut envelope, input, std::mem::take(&mut event), number, budget);
@@ -93,6 +94,9 @@ pub(super) fn events(input: &Bytes, budget: &mut Budget) -> Envelope {
             event = Event::default();
             continue;
         }
+        let mut stray = |envelope: &mut Envelope, text: &[u8], kind| {
+            envelope.stray(format!("#{number}"), input.slice_ref(text), kind, budget);
+        };
         let (name, value) = field(line);
         match name {
             b"data" => {
@@ -101,17 +105,17 @@ pub(super) fn events(input: &Bytes, budget: &mut Budget) -> Envelope {
             }
             b"event" => match std::str::from_utf8(value) {
                 Ok(word) if is_id(word) => event.name = Some(word.to_owned()),
-                _ => envelope.strays.push(stray(number, value, StrayKind::Honest)),
+                _ => stray(&mut envelope, value, StrayKind::Honest),
             },
             b"id" if std::str::from_utf8(value).is_ok_and(is_id) => {}
             b"retry" if value.iter().all(u8::is_ascii_digit) => {}
             b"" | b"id" | b"retry" => {
                 let text = value.trim_ascii();
                 if !text.is_empty() {
-                    envelope.strays.push(stray(number, text, StrayKind::Honest));
+                    stray(&mut envelope, text, StrayKind::Honest);
                 }
             }
-            _ => envelope.strays.push(stray(number, line, StrayKind::Junk)),
+            _ => stray(&mut envelope, line, StrayKind::Junk),
         }
     }
     if !event.data.is_empty() {
@@ -155,14 +159,14 @@ fn close(envelope: &mut Envelope, input: &Bytes, event: Event, number: usize, bu
         Some(Stop::Limit(exhausted)) => envelope.limit = Some(*exhausted),
         Some(Stop::Malformed { .. }) if holds => envelope.cut = true,
         Some(Stop::Malformed { .. }) => {
-            envelope.strays.push(Stray { at, text: data, kind: StrayKind::Junk });
+            envelope.stray(at, data, StrayKind::Junk, budget);
             return;
         }
         None => {}
     }
     if !after.is_empty() {
         let kind = if doc.stop.is_some() { StrayKind::Rest } else { StrayKind::Junk };
-        envelope.strays.push(Stray { at: at.clone(), text: data.slice_ref(after), kind });
+        envelope.stray(at.clone(), data.slice_ref(after), kind, budget);
     }
     let mut sheet = Sheet::new(doc, at, offset(base));
     sheet.event = event.name;

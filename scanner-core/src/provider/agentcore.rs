@@ -71,7 +71,9 @@ fn adapt(envelope: &Envelope, draft: &mut Draft<'_>) {
         }
         sheet.known(object, &[("sessionId", Shape::Id), ("codeInterpreterIdentifier", Shape::Id)]);
     }
-    draft.state_if_silent(call, Status::Ok, "no error");
+    if !draft.is_under_way(call) {
+        draft.state_if_silent(call, Status::Ok, "no error");
+    }
 }
 
 fn read(sheet: &Sheet, result: NodeId, call: usize, draft: &mut Draft<'_>) {

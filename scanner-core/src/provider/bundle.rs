@@ -52,8 +52,8 @@ fn adapt(envelope: &Envelope, draft: &mut Draft<'_>) {
         for list in sheet.take(root, "watch") {
             for text in sheet.items(list) {
                 // Never an artifact: a watched string would find itself.
-                match sheet.doc.text(text, draft.budget) {
-                    Ok(Some(text)) => draft.watch.push(text.bytes),
+                match sheet.doc.string(text, draft.budget) {
+                    Ok(Some(text)) => draft.watch.push(text),
                     Ok(None) => draft.odd_shape(sheet, text, "a string"),
                     Err(exhausted) => draft.limit(exhausted, Some(sheet.pointer(text))),
                 }

@@ -26,8 +26,8 @@ pub(crate) static PROVIDER: Provider = Provider {
 const MARKER: &[u8] = b"dtn_artifact_k39fd2:";
 static FORGEABLE: Rule = Rule::built_in(
     "daytona/forged-chart",
-    "injection.tool_spoof",
-    Severity::Low,
+    "malformed.structure",
+    Severity::Info,
     Confidence::Medium,
     RuleText {
         title: "a chart that the program can forge",

@@ -18,7 +18,7 @@ pub(crate) static PROVIDER: Provider = Provider {
     recognise,
     adapt,
     reads: "stdout and stderr, whole or as a list of chunks",
-    status: "returncode: 0 ok, -1 timed_out (exec), 124 timed_out and 137 cancelled (sandbox), null pending, else failed",
+    status: "returncode: 0 ok, -1 (exec) and 124 (sandbox) timed_out, null pending, else failed",
 };
 
 const CODE: &[&str] = &["returncode", "exit_code", "exitCode"];
@@ -26,11 +26,7 @@ const KNOWN: &[(&str, Shape)] = &[("sandbox_id", Shape::Id), ("object_id", Shape
 
 fn recognise(envelope: &Envelope) -> Sure {
     let heads = envelope.heads();
-    let own = |(sheet, object): &(&Sheet, NodeId)| {
-        sheet.has(*object, "returncode")
-            && (sheet.has(*object, "stdout") || sheet.has(*object, "stderr"))
-            && !sheet.has(*object, "type")
-    };
+    let own = |(sheet, object): &(&Sheet, NodeId)| sheet.has(*object, "returncode") && !sheet.has(*object, "type");
     if !heads.is_empty() && heads.iter().all(own) { Sure::Maybe } else { Sure::No }
 }
 
@@ -46,13 +42,10 @@ fn adapt(envelope: &Envelope, draft: &mut Draft<'_>) {
         }
         let running = CODE.iter().filter_map(|key| sheet.peek(object, key)).any(|id| sheet.kind(id) == Kind::Null);
         let code = sheet.take_integer(object, CODE);
-        let of_sandbox = sheet.has(object, "sandbox_id");
         draft.exit(call, code);
         match code {
             Some(Some(-1)) => draft.state(call, Status::TimedOut, "returncode -1: the exec deadline passed"),
-            Some(Some(124)) if of_sandbox => {
-                draft.state(call, Status::TimedOut, "returncode 124: the sandbox timed out")
-            }
+            Some(Some(124)) => draft.state(call, Status::TimedOut, "returncode 124: the deadline passed"),
             None if running => draft.state(call, Status::Pending, "returncode null: it is running"),
             None => draft.state(call, Status::Unknown, "no returncode"),
             _ => {}

@@ -21,7 +21,7 @@ mod printed;
 mod recognise;
 mod stream;
 
-pub(super) use items::{Dialect, Reading, function};
+pub(super) use items::{Dialect, Reading, function, parts};
 pub(super) use printed::read as read_printed;
 pub(super) use recognise::{is_responses, recognise};
 

@@ -18,7 +18,7 @@ pub(crate) static PROVIDER: Provider = Provider {
     recognise,
     adapt,
     reads: "stdout, stderr, output, result, error, code and files, in the usual spellings",
-    status: "a true timed_out is timed_out; else the exit code: 0 is ok, anything else failed; else success",
+    status: "a true timed_out is timed_out; else the exit code: 0 is ok, anything else failed; a null exit code is pending; else success",
 };
 
 const STDOUT: &[&str] = &["stdout", "std_out", "stdOut", "out"];
@@ -108,6 +108,7 @@ fn status(sheet: &Sheet, object: NodeId, call: usize, draft: &mut Draft<'_>) {
     if sheet.take_flag(object, TIMED_OUT) == Some(true) {
         draft.state(call, Status::TimedOut, "the runner says it timed out");
     }
+    let running = EXIT.iter().filter_map(|key| sheet.peek(object, key)).any(|id| sheet.kind(id) == Kind::Null);
     draft.exit(call, sheet.take_integer(object, EXIT));
     match sheet.take_flag(object, SUCCESS) {
         Some(true) => draft.state_if_silent(call, Status::Ok, "the runner says it succeeded"),
@@ -120,6 +121,9 @@ fn status(sheet: &Sheet, object: NodeId, call: usize, draft: &mut Draft<'_>) {
         {
             draft.state(call, status, "the runner's own status");
         }
+    }
+    if running {
+        draft.state_if_silent(call, Status::Pending, "the exit code is null: it is running");
     }
     draft.state_if_silent(call, Status::Unknown, "no exit code and no status");
 }

@@ -28,6 +28,54 @@ fn texts(taken: &Taken) -> Vec<(Origin, Option<&str>, &str)> {
     taken.bundle.artifacts.iter().map(|it| (it.origin, it.at.as_deref(), text(it))).collect()
 }
 
+/// docs/providers.md, as the adapters say it.
+fn guide() -> String {
+    let mut page = String::from(
+        "# Providers
+
+What is read of each system's payloads, and how the status of a call is derived. Made from the adapters
+(`scanner-core/src/provider/`) by the test that compares it with them; `UPDATE_WANT=1 cargo test -p scanner-core guide`
+writes it anew.
+
+The shape says whose payload it is; `--as NAME` says it instead. Where several may have sent it, `source.provider` is
+null, `source.candidates` lists them, and it is read as each of them. Whatever no adapter claims — a new field, an
+unknown event, a key — is read as text of origin `unclaimed`. When signals disagree the worst wins: timed_out, failed,
+cancelled, truncated, unknown, pending, ok.
+
+| `--as` | looks like | what is read | status |
+|---|---|---|---|
+",
+    );
+    for provider in ALL {
+        let cells = [provider.expected, provider.reads, provider.status].map(|cell| cell.replace('|', "\\|"));
+        page.push_str(&format!("| `{}` | {} |\n", provider.name, cells.join(" | ")));
+    }
+    page
+}
+
+#[test]
+fn the_guide_is_what_the_adapters_say() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/providers.md");
+    if std::env::var_os("UPDATE_WANT").is_some() {
+        std::fs::write(&path, guide()).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(&path).unwrap_or_default(), guide(), "UPDATE_WANT=1 writes it anew");
+}
+
+#[test]
+fn every_provider_is_a_file_of_its_name() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/provider");
+    let mut files: Vec<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .filter_map(|entry| Some(entry.unwrap().file_name().to_str()?.strip_suffix(".rs")?.replace('_', "-")))
+        .filter(|name| name != "tests")
+        .collect();
+    files.sort();
+    let mut names: Vec<&str> = ALL.iter().map(|provider| provider.name).collect();
+    names.sort_unstable();
+    assert_eq!(files, names);
+}
+
 #[test]
 fn a_bundle_is_what_the_contract_says() {
     let taken = taken(

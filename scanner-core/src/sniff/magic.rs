@@ -63,6 +63,11 @@ mod tests {
             b"ID3 decision trees were invented by Quinlan a long time ago.",
             b"P1 5 10 is nothing",
             b"8BPS",
+            b"070707 is a number",
+            b"bplist00 is a format",
+            b"MATLAB 5.0 MAT-file is a format",
+            b"fLaC is lossless",
+            b"true story, every word of it",
         ] {
             check(prose, "");
         }

@@ -99,26 +99,29 @@ pub(super) fn kind(text: &Text<'_>) -> &'static str {
 
 /// Texts that open with a magic line.
 fn by_first_line(start: &[u8]) -> Option<&'static str> {
-    const OPENINGS: &[(&[u8], &str)] = &[
-        (b"{\\rtf", "rtf"),
-        (b"%!PS", "ps"),
-        (b"%!\n", "ps"),
-        (b"%!\r", "ps"),
-        (b"%PDF-", "pdf"),
-        (b"BEGIN:VCALENDAR", "ics"),
-        (b"BEGIN:VCARD", "vcard"),
-        (b"Windows Registry Editor Version ", "regfile"),
-        (b"REGEDIT4", "regfile"),
-        (b"ssh-rsa AAAA", "pem"),
-        (b"ssh-ed25519 AAAA", "pem"),
-        (b"ecdsa-sha2-nistp", "pem"),
-        (b"---- BEGIN SSH2", "pem"),
+    // What a line opens with, and what must follow there: a sentence about a format is none of it.
+    const OPENINGS: &[(&[u8], &[u8], &str)] = &[
+        (b"{\\rtf", b"0123456789\\", "rtf"),
+        (b"%!PS", b"-\r\n", "ps"),
+        (b"%!", b"\r\n", "ps"),
+        (b"%PDF-", b"0123456789", "pdf"),
+        (b"BEGIN:VCALENDAR", b"\r\n", "ics"),
+        (b"BEGIN:VCARD", b"\r\n", "vcard"),
+        (b"Windows Registry Editor Version ", b"0123456789", "regfile"),
+        (b"REGEDIT4", b"\r\n", "regfile"),
+        (b"ssh-rsa ", b"A", "pem"),
+        (b"ssh-ed25519 ", b"A", "pem"),
+        (b"ecdsa-sha2-nistp", b"0123456789", "pem"),
+        (b"---- BEGIN SSH2", b" ", "pem"),
     ];
-    let starts = |word: &&[u8]| start.get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word));
-    if let Some((_, label)) = OPENINGS.iter().find(|(opening, _)| starts(opening)) {
-        return Some(label);
+    for (opening, next, label) in OPENINGS {
+        let opens = start.get(..opening.len()).is_some_and(|head| head.eq_ignore_ascii_case(opening));
+        if opens && start.get(opening.len()).is_none_or(|byte| next.contains(byte)) {
+            return Some(label);
+        }
     }
-    if start.starts_with(b"WEBVTT") && start.get(6).is_none_or(u8::is_ascii_whitespace) {
+    let line_ends = start.get(6).is_none_or(|byte| matches!(byte, b'\r' | b'\n'));
+    if start.starts_with(b"WEBVTT") && (line_ends || memchr::memmem::find(start, b"-->").is_some()) {
         return Some("vtt");
     }
     // RFC 7468: text may come before, as `openssl` writes it.
@@ -213,14 +216,19 @@ fn is_text(head: &[u8]) -> bool {
 fn is_legacy(head: &[u8]) -> bool {
     let high = head.iter().filter(|byte| **byte >= 0x80).count();
     let letters = head.iter().filter(|byte| byte.is_ascii_alphabetic() || **byte == b' ').count();
-    if head.len() < 4 || head.len() < 8 && high > 2 {
+    // A few bytes are no statistics.
+    if head.len() < 8 {
         return false;
     }
-    // Western: mostly ASCII, few of the C1 range.
+    // Western: mostly ASCII letters, few of the C1 range.
     let c1 = head.iter().filter(|byte| (0x80..0xa0).contains(*byte)).count();
-    if high.saturating_mul(5) <= head.len().saturating_mul(2)
-        && letters.saturating_mul(2) >= head.len().saturating_sub(high)
-    {
+    let (most_high, least_letters) = if head.len() < 24 { (3, 6) } else { (4, 6) };
+    let rare = high.saturating_mul(10) <= head.len().saturating_mul(most_high);
+    if rare && letters.saturating_mul(10) >= head.len().saturating_sub(high).saturating_mul(least_letters) {
+        return true;
+    }
+    // Tables of numbers with a name here and there: random bytes of that length would hold a control character.
+    if head.len() >= 32 && high.saturating_mul(5) <= head.len() {
         return true;
     }
     // One byte per letter, in other alphabets: nearly all in the upper half of the upper half.
@@ -230,7 +238,9 @@ fn is_legacy(head: &[u8]) -> bool {
         return true;
     }
     // Two bytes per letter.
+    let punctuated = head.iter().any(|byte| matches!(byte, b' ' | b'\n' | b',' | b'.' | b':'));
     head.len() >= 12
+        && punctuated
         && (is_paired(
             head,
             |lead| matches!(lead, 0x81..=0x9f | 0xe0..=0xfc),
@@ -302,7 +312,7 @@ mod tests {
         check(b"\xef\xbb\xbfhello", "txt");
         check(b"\xff\xfeh\0i\0", "txt");
         check(b"<\0h\0t\0m\0l\0>\0<\0b\0>\0", "html");
-        check("Gr\u{fc}\u{df}e".chars().map(|c| c as u8).collect::<Vec<_>>().as_slice(), "txt");
+        check("Gr\u{fc}\u{df}e aus Berlin".chars().map(|c| c as u8).collect::<Vec<_>>().as_slice(), "txt");
         check(b"\x82\xb1\x82\xea\x82\xcd\x83e\x83L\x83X\x83g\x82\xc5\x82\xb7\x81B\x93\xfa\x96{\x8c\xea\n", "txt");
     }
 
@@ -310,6 +320,8 @@ mod tests {
     fn first_lines() {
         check(b"WEBVTT\n\n00:00.000 --> 00:01.000\nx\n", "vtt");
         check(b"WEBVTTs are files\n", "txt");
+        check(b"BEGIN:VCARD is how one starts\n", "txt");
+        check(b"%!PS is how another starts\n", "txt");
         check(b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", "pem");
         check(b"-----BEGIN HERE-----", "pem");
         check(b"%PDF is how a pdf starts\n", "txt");

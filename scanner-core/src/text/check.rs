@@ -13,8 +13,6 @@ mod terminal;
 /// One coded check.
 #[derive(Debug)]
 pub(crate) struct Check {
-    /// Name of the file it lives in.
-    pub(crate) name: &'static str,
     /// Every rule it can find.
     pub(crate) rules: &'static [&'static Rule],
     /// Reads a text once, in linear time.
@@ -47,11 +45,6 @@ impl<'a> Sink<'a> {
         Self { hits, label }
     }
 
-    /// The type of the artifact.
-    pub(crate) fn label(&self) -> &str {
-        self.label
-    }
-
     /// Found at a range of the text.
     pub(crate) fn find(&mut self, rule: &'static Rule, text: &[u8], range: Range<usize>, said: Said) {
         let label = self.label;
@@ -60,7 +53,6 @@ impl<'a> Sink<'a> {
             severity: said.severity.unwrap_or(rule.severity),
             confidence: said.confidence.unwrap_or(rule.confidence),
             message: said.message,
-            secret: rule.category.starts_with("secret."),
             ..Hit::new(rule.severity, rule.confidence, fingerprint(&rule.id, label, matched))
         });
     }

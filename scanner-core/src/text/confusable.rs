@@ -33,3 +33,8 @@ pub(super) const fn ascii_twin(character: char) -> Option<u8> {
         _ => return None,
     })
 }
+
+/// Whether a look-alike comes from another script. The others are Latin letters that languages of their own use (ı, ƒ).
+pub(super) const fn is_foreign(character: char) -> bool {
+    !matches!(character, '\u{80}'..='\u{36f}' | '\u{1d00}'..='\u{1dbf}' | '\u{1e00}'..='\u{1eff}' | '\u{2100}'..='\u{218f}' | '\u{a720}'..='\u{a7ff}')
+}

@@ -63,7 +63,6 @@ pub(super) struct Hit {
     pub(super) fingerprint: String,
     /// Counts only beside another one.
     pub(super) weak: bool,
-    pub(super) secret: bool,
     pub(super) injection: bool,
 }
 
@@ -80,11 +79,13 @@ impl Hit {
             message: None,
             fingerprint,
             weak: false,
-            secret: false,
             injection: false,
         }
     }
 }
+
+/// The first hit of a rule, and how many there were beyond those kept.
+pub(super) type More = (Range<usize>, u64);
 
 /// Everything found in one text.
 #[derive(Debug, Default)]
@@ -114,7 +115,7 @@ impl Hits {
     }
 
     /// What is told, sorted by position; how many more of each rule there were, told with its first; what to hide.
-    pub(super) fn settle(self) -> (Vec<Hit>, BTreeMap<Source, (Range<usize>, u64)>, Hidden) {
+    pub(super) fn settle(self) -> (Vec<Hit>, BTreeMap<Source, More>, Hidden) {
         let Self { hits, counts, hidden } = self;
         let mut kept: Vec<Hit> = Vec::with_capacity(hits.len());
         let mut last_of: BTreeMap<Source, Vec<Range<usize>>> = BTreeMap::new();
@@ -234,8 +235,48 @@ const PLACEHOLDERS: &[&str] = &[
     "<",
     "${",
     "{{",
+    "%s",
+    "%d",
+    "%(",
     "todo",
     "foobar",
+];
+
+/// Whole passwords that stand for a password.
+const WORDS: &[&str] = &[
+    "password",
+    "pass",
+    "passwd",
+    "passphrase",
+    "secret",
+    "pwd",
+    "pw",
+    "admin",
+    "root",
+    "test",
+    "guest",
+    "user",
+    "username",
+    "postgres",
+    "mysql",
+    "changeit",
+    "hunter2",
+    "letmein",
+    "token",
+    "foo",
+    "bar",
+    "string",
+    "none",
+    "null",
+    "testpass",
+    "testpassword",
+    "mypassword",
+    "mysecret",
+    "passw0rd",
+    "p@ssw0rd",
+    "p4ssw0rd",
+    "default",
+    "hello",
 ];
 
 /// Whether a match is what documentation shows instead of a secret.
@@ -250,7 +291,9 @@ pub(super) fn is_placeholder(secret: &[u8]) -> bool {
         }
         seen.iter().filter(|seen| **seen).count()
     };
-    distinct <= 4 || PLACEHOLDERS.iter().any(|word| memchr::memmem::find(&lower, word.as_bytes()).is_some())
+    distinct <= 4
+        || WORDS.iter().any(|word| lower == word.as_bytes())
+        || PLACEHOLDERS.iter().any(|word| memchr::memmem::find(&lower, word.as_bytes()).is_some())
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ mod parse;
 mod pattern;
 
 pub use parse::TextRule;
-pub(crate) use pattern::{Pattern, SPAN_CAP};
+pub(crate) use pattern::SPAN_CAP;
 
 /// The rules that texts are read with. Cheap to clone.
 #[derive(Clone, Debug)]

@@ -53,6 +53,8 @@ pub(super) struct Stream {
     joiner: Joiner,
     /// The call of each block, by its index.
     calls: HashMap<i64, usize>,
+    /// Calls before that one were told their container.
+    contained: usize,
     seen: bool,
     stopped: bool,
 }
@@ -108,7 +110,8 @@ impl Stream {
             blocks::citation(sheet, id, call, draft);
         }
         super::ended(sheet, delta, draft);
-        super::container(sheet, delta, 0, draft);
+        super::container(sheet, delta, self.contained, draft);
+        self.contained = if sheet.has(delta, "container") { draft.bundle.calls.len() } else { self.contained };
     }
 
     pub(super) fn finish(self, draft: &mut Draft<'_>) {

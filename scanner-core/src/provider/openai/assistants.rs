@@ -1,5 +1,7 @@
 //! Assistants: run steps, runs, messages, and their deltas (SHAPES 2.4, 2.5).
 
+use std::collections::BTreeSet;
+
 use crate::{
     bundle::{Origin, Status},
     envelope::{
@@ -87,9 +89,10 @@ pub(super) fn read(sheet: &Sheet, object: NodeId, what: &str, reading: &mut Read
             Some(_) => Status::Pending,
             None => Status::Unknown,
         };
-        let calls = match reading.steps.get(&step) {
-            Some(calls) if what == "thread.run.step" => calls.clone(),
-            _ => Vec::new(),
+        // Told once: whatever comes of the step after that says its own.
+        let calls = match what {
+            "thread.run.step" => reading.steps.remove(&step).unwrap_or_default(),
+            _ => BTreeSet::new(),
         };
         for call in &calls {
             draft.state(*call, status, format!("step {}", status.name()));
@@ -152,7 +155,7 @@ fn tool_call(sheet: &Sheet, tool: NodeId, step: &str, pieces: bool, reading: &mu
         _ => draft.call(id, sheet.peek_word(tool, "type").as_deref().filter(|kind| *kind != "function")),
     };
     reading.calls.insert(slot.clone(), call);
-    reading.steps.entry(step.to_owned()).or_default().push(call);
+    reading.steps.entry(step.to_owned()).or_default().insert(call);
     sheet.known(tool, CALL);
     for function in sheet.take(tool, "function") {
         items::function(sheet, function, call, draft);

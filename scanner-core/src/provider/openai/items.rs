@@ -1,6 +1,6 @@
 //! Items of the Responses API: messages, calls and their outputs (SHAPES 2.1 to 2.4, 3.1).
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use bytes::Bytes;
 
@@ -16,6 +16,7 @@ use crate::{
     },
     finding::{Reason, Stop},
     json::{Doc, Kind, NodeId},
+    limits::Resource,
 };
 
 use super::{file, printed};
@@ -43,7 +44,7 @@ pub(crate) struct Reading {
     /// The longest output a shell was allowed, by call.
     longest: HashMap<usize, u64>,
     /// Calls of each step of a run.
-    pub(super) steps: HashMap<String, Vec<usize>>,
+    pub(super) steps: HashMap<String, BTreeSet<usize>>,
     pub(super) sequence: Option<i64>,
     pub(super) seen_event: bool,
     pub(super) ended: bool,
@@ -369,17 +370,26 @@ fn logs(sheet: &Sheet, id: NodeId, call: usize, dialect: Dialect, draft: &mut Dr
 
 /// Whether a text is JSON up to its end, and not over there.
 fn is_cut_json(text: &Bytes, draft: &mut Draft<'_>) -> bool {
-    text.starts_with(b"{\"")
-        && matches!(Doc::parse(text, draft.budget).stop, Some(Stop::Malformed { at, .. }) if at >= offset(text.len()))
+    if !text.starts_with(b"{\"") {
+        return false;
+    }
+    match Doc::parse(text, draft.budget).stop {
+        Some(Stop::Malformed { at, .. }) => at >= offset(text.len()),
+        Some(Stop::Limit(exhausted)) if exhausted.0 != Resource::Depth => {
+            draft.limit(exhausted, None);
+            false
+        }
+        _ => false,
+    }
 }
 
 /// Arguments of a function: JSON in a string.
 pub(super) fn arguments(sheet: &Sheet, id: NodeId, call: usize, draft: &mut Draft<'_>) {
     match sheet.kind(id) {
-        Kind::Text => match sheet.doc.text(id, draft.budget) {
+        Kind::Text => match sheet.doc.string(id, draft.budget) {
             Ok(Some(text)) => {
                 sheet.claim(id);
-                read_arguments(draft, text.bytes, sheet.pointer(id), Some(call));
+                read_arguments(draft, text, sheet.pointer(id), Some(call));
             }
             Ok(None) => {}
             Err(exhausted) => draft.limit(exhausted, Some(sheet.pointer(id))),
@@ -598,7 +608,7 @@ pub(crate) fn message(sheet: &Sheet, object: NodeId, reading: &mut Reading, draf
 }
 
 /// Content: a string or parts.
-pub(super) fn parts(
+pub(crate) fn parts(
     sheet: &Sheet,
     id: NodeId,
     origin: Origin,

@@ -29,7 +29,11 @@ pub(crate) fn read(sheet: &Sheet, id: NodeId, call: usize, draft: &mut Draft<'_>
         let Some(root) = inner.root().filter(|root| inner.kind(*root) == Kind::Text) else { break };
         match inner.inner(root, draft.budget) {
             Ok(Some(next)) => inner = next,
-            _ => break,
+            Ok(None) => break,
+            Err(exhausted) => {
+                draft.limit(exhausted, Some(sheet.pointer(id)));
+                break;
+            }
         }
     }
     let Some(root) = inner.root() else { return false };

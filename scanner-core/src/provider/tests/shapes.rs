@@ -1,5 +1,5 @@
-//! Payloads written by hand after the vendors' documentation, one file each under `cases/`, and beside each what must
-//! come of it. `UPDATE_WANT=1` writes what comes now: read the difference before you commit it.
+//! Cases of the corpus as the adapters see them: `cases/AREA/FILE.want` holds what must come of `corpus/AREA/FILE`.
+//! `UPDATE_WANT=1` writes what comes now: read the difference before you commit it. An empty golden adds a case.
 
 use std::{env, fs, path::PathBuf};
 
@@ -7,7 +7,11 @@ use super::*;
 
 /// One line per call, artifact, reference, gap and finding.
 fn summary(input: &[u8]) -> String {
-    let taken = match adapt_bytes(input, None, &[]) {
+    summary_of(adapt_bytes(input, None, &[]))
+}
+
+fn summary_of(adapted: Adapted) -> String {
+    let taken = match adapted {
         Adapted::Envelope(taken) => taken,
         Adapted::NotAnEnvelope => return "a file\n".to_owned(),
         Adapted::Wrong { message } => return message,
@@ -44,20 +48,71 @@ fn summary(input: &[u8]) -> String {
     lines.join("\n") + "\n"
 }
 
+/// Every case, with its golden.
+fn all() -> Vec<(PathBuf, PathBuf)> {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let mut goldens = Vec::new();
+    for area in fs::read_dir(root.join("src/provider/tests/cases")).unwrap() {
+        goldens.extend(fs::read_dir(area.unwrap().path()).unwrap().map(|entry| entry.unwrap().path()));
+    }
+    goldens.sort();
+    let case = |golden: &PathBuf| {
+        let area = golden.parent().and_then(|area| area.file_name()).unwrap();
+        root.join("../corpus").join(area).join(golden.file_stem().unwrap())
+    };
+    goldens.into_iter().map(|golden| (case(&golden), golden)).collect()
+}
+
 #[test]
 fn cases() {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src/provider/tests/cases");
-    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.sort();
     let mut wrong = Vec::new();
-    for file in files.iter().filter(|file| file.extension().is_some_and(|extension| extension != "want")) {
-        let got = summary(&fs::read(file).unwrap());
-        let want = file.with_extension("want");
+    for (case, golden) in all() {
+        let got = summary(&fs::read(&case).unwrap());
         if env::var_os("UPDATE_WANT").is_some() {
-            fs::write(want, got).unwrap();
-        } else if fs::read_to_string(want).unwrap_or_default() != got {
-            wrong.push(format!("{}:\n{got}", file.display()));
+            fs::write(golden, got).unwrap();
+        } else if fs::read_to_string(golden).unwrap() != got {
+            wrong.push(format!("{}:\n{got}", case.display()));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn what_a_case_spent_is_what_it_needs() {
+    for (case, _) in all() {
+        let input = Bytes::from(fs::read(&case).unwrap());
+        let under = |limits: Limits| {
+            let mut budget = Budget::new(limits);
+            let adapted = adapt(&input, None, &[], &mut budget);
+            (summary_of(adapted), *budget.spent())
+        };
+        let (want, spent) = under(Limits::default());
+        for resource in [Resource::Objects, Resource::Steps, Resource::DecodedBytes, Resource::UnpackedBytes] {
+            let needed = spent.get(resource);
+            assert_eq!(under(Limits::default().with(resource, needed)).0, want, "{} {resource}", case.display());
+            if let Some(less) = needed.checked_sub(1) {
+                let (got, _) = under(Limits::default().with(resource, less));
+                // A first line that is not paid for cannot be recognised: a file, which has its own limits.
+                let said = got.contains(&format!("gap limit:{resource}")) || got == "a file\n";
+                assert!(said, "{} {resource}:\n{got}", case.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn cut_or_soiled_cases_never_panic_and_always_give_the_same() {
+    for (case, _) in all() {
+        let whole = fs::read(&case).unwrap();
+        let step = (whole.len() / 40).max(1);
+        for at in (0..whole.len()).step_by(step) {
+            let cut = &whole[..at];
+            assert_eq!(summary(cut), summary(cut));
+            for byte in [b'"', b'\\', b'{', b']', 0, 0xff] {
+                let mut soiled = whole.clone();
+                soiled[at] = byte;
+                summary(&soiled);
+            }
+        }
+    }
 }

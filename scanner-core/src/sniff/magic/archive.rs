@@ -41,11 +41,16 @@ fn follows_skippable(b: Peek<'_>, magic: &[u8]) -> bool {
 
 /// cpio(5): the ASCII headers are octal or hexadecimal numbers; the binary one carries a name of plausible length.
 fn is_cpio(b: Peek<'_>) -> bool {
+    let digits = |count: usize, test: fn(&u8) -> bool| {
+        let fields = b.from(6).get(..count).unwrap_or(b.from(6));
+        // A number of six digits alone is no header.
+        fields.len() >= 24 && fields.iter().all(test)
+    };
     if b.has(0, b"070707") {
-        return holds(b.slice(6, 70), |fields| fields.iter().all(|byte| matches!(byte, b'0'..=b'7')));
+        return digits(70, |byte| matches!(byte, b'0'..=b'7'));
     }
     if b.has(0, b"070701") || b.has(0, b"070702") {
-        return holds(b.slice(6, 104), |fields| fields.iter().all(u8::is_ascii_hexdigit));
+        return digits(104, u8::is_ascii_hexdigit);
     }
     let name = if b.has(0, b"\xc7\x71") {
         b.u16_le(20)

@@ -5,9 +5,18 @@ use crate::sniff::peek::{find, is_binary};
 
 pub(super) const PROOFS: &[Proof] = &[
     ("npy", |b| b.has(0, b"\x93NUMPY") && holds(b.u8(6), |major| (1..=3).contains(&major))),
+    // Encapsulated PostScript with a preview (EPSF 3.0, section 5.2), and what printers are sent.
+    ("ps", |b| b.has(0, b"\xc5\xd0\xd3\xc6") || b.has(0, b"\x04%!PS")),
     ("sqlite", |b| b.has(0, b"SQLite format 3\0")),
     ("hdf5", is_hdf5),
-    ("mat", |b| b.has(0, b"MATLAB 5.0 MAT-file") && (b.len() < 128 || b.has(126, b"IM") || b.has(126, b"MI"))),
+    ("mat", |b| {
+        b.has(0, b"MATLAB 5.0 MAT-file")
+            && if b.len() < 128 {
+                b.has(19, b",") || b.has(19, b" Platform")
+            } else {
+                b.has(126, b"IM") || b.has(126, b"MI")
+            }
+    }),
     ("arrow", |b| b.has(0, b"ARROW1\0\0")),
     ("parquet", |b| (b.has(0, b"PAR1") || b.has(0, b"PARE")) && has_end(b, b"PAR1", b"PARE")),
     ("feather1", |b| b.has(0, b"FEA1") && has_end(b, b"FEA1", b"FEA1")),
@@ -17,7 +26,7 @@ pub(super) const PROOFS: &[Proof] = &[
         b.has(0, b"bplist")
             && holds(b.u8(6), |major| major.is_ascii_digit())
             && holds(b.u8(7), |minor| minor.is_ascii_digit())
-            && (b.len() < 40 || b.head(4096).iter().copied().any(is_binary))
+            && (b.len() <= 8 || b.head(4096).iter().copied().any(is_binary))
     }),
     ("pcap", is_pcap),
     ("safetensors", is_safetensors),

@@ -234,7 +234,7 @@ impl Code {
         }
         for quotes in [&b"\"\"\""[..], b"'''"] {
             if trimmed.starts_with(quotes) || trimmed.starts_with(b"r\"\"\"") {
-                scores.add("python", 2);
+                scores.add("python", 1);
                 self.until = ends_later(quotes, if quotes == b"'''" { b"'''" } else { b"\"\"\"" });
                 return None;
             }

@@ -289,6 +289,8 @@ struct Yaml {
     /// Indentation of a key without a value.
     open: Option<usize>,
     flow: i32,
+    /// Values of one word.
+    words: u32,
     /// Values in brackets or braces, closed on their line.
     flows: u32,
 }
@@ -370,6 +372,8 @@ impl Yaml {
     }
 
     fn value(&mut self, value: &[u8], at: usize) {
+        let word = !value.is_empty() && !value.contains(&b' ');
+        self.words = self.words.saturating_add(u32::from(word));
         match value.first() {
             None | Some(b'#') => self.open = Some(at),
             Some(b'|' | b'>') => self.block = Some(at.saturating_sub(usize::from(at > 0))),
@@ -390,8 +394,9 @@ impl Yaml {
     }
 
     fn is_one(&self) -> bool {
-        if self.wrong == 0 && self.keys == 1 && self.lower == 1 && self.flows == 1 && self.items == 0 {
-            return true;
+        // One pair alone: a list, or a single word.
+        if self.wrong == 0 && self.keys == 1 && self.lower == 1 && self.items == 0 && self.loose == 0 {
+            return self.flows == 1 || self.words == 1 || self.marked;
         }
         let structure = self.nested || self.marked || (self.comments > 0 && self.keys > 0);
         let keyed = self.keys >= 2 && self.lower.saturating_mul(2) >= self.keys;
@@ -432,7 +437,7 @@ fn pair(line: &[u8]) -> Option<(&[u8], &[u8])> {
         || (!key.is_empty()
             && words <= 3
             && !key.iter().any(|byte| b"{}[](),;=<\"'`".contains(byte))
-            && key.first() != Some(&b'#'));
+            && !key.first().is_some_and(|first| b"#*|@%&".contains(first)));
     plain.then(|| (key, value.get(1..).unwrap_or_default().trim_ascii()))
 }
 

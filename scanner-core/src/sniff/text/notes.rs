@@ -44,6 +44,10 @@ pub(super) fn kind(head: &[u8]) -> Option<&'static str> {
     if is_graph(head) {
         return Some("dot");
     }
+    // A manual page that is another's.
+    if head.starts_with(b".so man") && head.trim_ascii_end().len() < 128 {
+        return Some("roff");
+    }
     let mut scores = Scores::default();
     scores.read(lines(head));
     scores.kind()
@@ -131,6 +135,7 @@ impl Scores {
 
     fn read<'a>(&mut self, lines: impl Iterator<Item = &'a [u8]>) {
         let mut before: &[u8] = b"";
+        let mut older: &[u8] = b"";
         // A heading stands alone: comments behind a hash have code right below.
         let mut heading = false;
         let mut fenced = false;
@@ -172,7 +177,16 @@ impl Scores {
                 self.latex(trimmed);
                 self.roff(line);
             }
-            before = line;
+            // A title between two lines of the same mark: no Markdown heading is drawn above.
+            let drawn = line.len() >= 4
+                && line == older
+                && line.first().is_some_and(|mark| b"=-~*#".contains(mark) && line.iter().all(|byte| byte == mark));
+            if drawn && before.len() <= line.len() && before.trim_ascii().first().is_some_and(u8::is_ascii_alphanumeric)
+            {
+                self.is_rst = true;
+                Self::add(&mut self.rst, 3);
+            }
+            (older, before) = (before, line);
         }
     }
 

@@ -7,11 +7,10 @@ use std::ops::Range;
 use super::{Check, Said, Sink, saying};
 use crate::{
     finding::{Confidence, Rule, RuleText, Severity},
-    text::confusable::ascii_twin,
+    text::confusable::{ascii_twin, is_foreign},
 };
 
-pub(super) const CHECK: Check =
-    Check { name: "hidden", rules: &[&BIDI, &CONTROL, &HOMOGLYPH, &TAGS, &VARIATION, &ZERO_WIDTH], run };
+pub(super) const CHECK: Check = Check { rules: &[&BIDI, &CONTROL, &HOMOGLYPH, &TAGS, &VARIATION, &ZERO_WIDTH], run };
 
 static BIDI: Rule = Rule::built_in(
     "hidden/bidi",
@@ -105,6 +104,7 @@ fn run(text: &[u8], sink: &mut Sink<'_>) {
             if character.is_ascii() && !character.is_ascii_alphabetic() {
                 state.word_ends(base.saturating_add(at), sink);
                 state.invisible_run = 0;
+                state.selectors = 0;
                 before = character;
                 continue;
             }
@@ -255,7 +255,7 @@ impl<'a> State<'a> {
         let word = self.word.get_or_insert_with(|| Word { start: range.start, ..Word::default() });
         let slot = if character.is_ascii() {
             &mut word.ascii
-        } else if ascii_twin(character).is_some() {
+        } else if is_foreign(character) && ascii_twin(character).is_some() {
             &mut word.twins
         } else {
             &mut word.others

@@ -8,11 +8,8 @@ use memchr::memmem;
 use super::{Check, Said, Sink, saying};
 use crate::finding::{Confidence, Rule, RuleText, Severity};
 
-pub(super) const CHECK: Check = Check {
-    name: "html",
-    rules: &[&BASE, &FOREIGN_OBJECT, &FORM, &FRAME, &HANDLER, &META, &OBJECT, &SCRIPT, &STYLE, &URL],
-    run,
-};
+pub(super) const CHECK: Check =
+    Check { rules: &[&BASE, &FOREIGN_OBJECT, &FORM, &FRAME, &HANDLER, &META, &OBJECT, &SCRIPT, &STYLE, &URL], run };
 
 const REMEDY: &str = "Show the text escaped, or clean the markup, before it reaches a page.";
 
@@ -103,7 +100,6 @@ const TAG_LONGEST: usize = 4096;
 const ATTRIBUTES_MOST: usize = 64;
 
 fn run(text: &[u8], sink: &mut Sink<'_>) {
-    let script_end = memmem::Finder::new("</scr");
     // Where the next end tag of a script stands; found at most once for each place.
     let mut next_end: Option<usize> = None;
     let mut looked_to = 0_usize;
@@ -116,7 +112,7 @@ fn run(text: &[u8], sink: &mut Sink<'_>) {
         read_to = tag.end.max(start.saturating_add(1));
         if tag.is("script") {
             if next_end.is_none_or(|at| at < start) && looked_to <= start {
-                next_end = text.get(start..).and_then(|rest| script_end.find(rest)).map(|at| start.saturating_add(at));
+                next_end = script_end(text, start);
                 looked_to = next_end.unwrap_or(text.len()).max(start.saturating_add(1));
             }
             let loads = ["src", "href", "xlink:href"].iter().any(|name| tag.value(name).is_some());
@@ -125,6 +121,19 @@ fn run(text: &[u8], sink: &mut Sink<'_>) {
             }
         }
         judge(text, &tag, sink);
+    }
+}
+
+/// Where the next end tag of a script begins.
+fn script_end(text: &[u8], from: usize) -> Option<usize> {
+    let mut at = from;
+    loop {
+        at = at.saturating_add(memmem::find(text.get(at..)?, b"</")?);
+        let name = at.saturating_add(2);
+        if text.get(name..name.saturating_add(6)).is_some_and(|name| name.eq_ignore_ascii_case(b"script")) {
+            return Some(at);
+        }
+        at = name;
     }
 }
 

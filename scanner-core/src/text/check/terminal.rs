@@ -10,7 +10,7 @@ use super::{Check, Said, Sink, saying};
 use crate::finding::{Confidence, Rule, RuleText, Severity};
 
 pub(super) const CHECK: Check =
-    Check { name: "terminal", rules: &[&CLIPBOARD, &CONCEAL, &CONTROL, &CURSOR, &DEVICE, &HYPERLINK, &TITLE], run };
+    Check { rules: &[&CLIPBOARD, &CONCEAL, &CONTROL, &CURSOR, &DEVICE, &HYPERLINK, &TITLE], run };
 
 static CLIPBOARD: Rule = Rule::built_in(
     "terminal/clipboard",
@@ -217,7 +217,7 @@ fn string(text: &[u8], body: usize) -> (usize, Range<usize>) {
             0x1b if next == Some(b'\\') => return (here.saturating_add(2), body..here),
             0x1b => return (here, body..here),
             0xc2 if next == Some(0x9c) => return (here.saturating_add(2), body..here),
-            0x9c if !at.checked_sub(1).and_then(|last| window.get(last)).is_some_and(|last| *last >= 0x80) => {
+            0x9c if at.checked_sub(1).and_then(|last| window.get(last)).is_none_or(|last| *last < 0x80) => {
                 return (here.saturating_add(1), body..here);
             }
             _ => {}

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::pattern::{ANCHOR_SHORTEST, Pattern, derived_anchors};
+use super::pattern::{ANCHOR_SHORTEST, Pattern, byte_classes, derived_anchors};
 use crate::{
     finding::{Confidence, Rule, Severity, is_category},
     settings::{self, At, SettingsError, Table},
@@ -155,7 +155,7 @@ fn rule(
     let case = table.boolean("case")?.unwrap_or(false);
     let before = bounded(table, "before", BEFORE_MOST)?;
     let source = table.required("regex")?;
-    let regex = put_in(&source, words)?;
+    let regex = byte_classes(&put_in(&source, words)?);
     let anchors = anchors(table, &source, &regex)?;
     let pattern = Pattern::new(&regex, case);
     if eager {
@@ -204,10 +204,11 @@ fn anchors(table: &Table<'_>, source: &At<'_, &str>, regex: &str) -> Result<Vec<
     let Some(anchors) = derived.filter(|anchors| !anchors.is_empty()) else {
         return Err(source.error("the regex does not begin with literals: name the anchors"));
     };
-    match anchors.iter().find(|anchor| anchor.len() < ANCHOR_SHORTEST) {
-        Some(short) => Err(source.error(format!("a match may begin with only \"{short}\": name longer anchors"))),
-        None => Ok(anchors),
+    let short: Vec<&str> = anchors.iter().map(String::as_str).filter(|anchor| anchor.len() < ANCHOR_SHORTEST).collect();
+    if short.is_empty() {
+        return Ok(anchors);
     }
+    Err(source.error(format!("a match may begin with only \"{}\": name longer anchors", short.join("\", \""))))
 }
 
 fn bounded(table: &Table<'_>, key: &str, most: u64) -> Result<usize, SettingsError> {

@@ -4,7 +4,7 @@ use std::{ops::Range, sync::OnceLock};
 
 use regex_automata::{
     Anchored, Input,
-    meta::{BuildError, Regex},
+    meta::Regex,
     util::{captures::Captures, syntax},
 };
 use regex_syntax::{
@@ -42,7 +42,7 @@ impl Pattern {
 
     /// Compiles now.
     pub(crate) fn compile(&self) -> Result<(), String> {
-        let regex = self.build().map_err(|error| error.to_string())?;
+        let regex = self.build()?;
         // Another thread may have been faster; both are the same.
         let _ = self.compiled.set(Some(regex));
         Ok(())
@@ -57,7 +57,7 @@ impl Pattern {
         self.compiled.get_or_init(|| self.build().ok()).as_ref()
     }
 
-    fn build(&self) -> Result<Regex, BuildError> {
+    fn build(&self) -> Result<Regex, String> {
         Regex::builder()
             .syntax(syntax::Config::new().unicode(false).utf8(false).case_insensitive(!self.case))
             .configure(
@@ -69,6 +69,7 @@ impl Pattern {
                     .backtrack(false),
             )
             .build(&self.source)
+            .map_err(|error| error.to_string())
     }
 
     /// The match that begins exactly at `span.start`.
@@ -122,6 +123,43 @@ pub(crate) fn derived_anchors(regex: &str) -> Result<Option<Vec<String>>, String
     Ok(Some(anchors))
 }
 
+/// Classes are of bytes. A character of more bytes in a class becomes an alternative beside it; in a negated class it
+/// is left out, its bytes stay allowed.
+pub(crate) fn byte_classes(regex: &str) -> String {
+    let mut out = String::with_capacity(regex.len());
+    let mut class: Option<(String, Vec<char>)> = None;
+    let mut escaped = false;
+    for character in regex.chars() {
+        let was_escaped = escaped;
+        escaped = !was_escaped && character == '\\';
+        match &mut class {
+            None if character == '[' && !was_escaped => class = Some(("[".to_owned(), Vec::new())),
+            None => out.push(character),
+            Some((_, wide)) if !character.is_ascii() => wide.push(character),
+            Some((ascii, wide)) => {
+                ascii.push(character);
+                if character == ']' && !was_escaped && ascii.len() > 1 {
+                    if wide.is_empty() || ascii.starts_with("[^") {
+                        out.push_str(ascii);
+                    } else {
+                        out.push_str("(?:");
+                        for character in wide.iter() {
+                            out.push(*character);
+                            out.push('|');
+                        }
+                        out.push_str(if ascii == "[]" { "" } else { ascii });
+                        out.push(')');
+                    }
+                    class = None;
+                }
+            }
+        }
+    }
+    // A class that never ends is told by the compiler of the regex.
+    out.push_str(&class.map_or(String::new(), |(ascii, _)| ascii));
+    out
+}
+
 /// Puts the loose blank where a blank stands outside of a class.
 fn loose(regex: &str) -> String {
     let mut out = String::with_capacity(regex.len());
@@ -151,12 +189,20 @@ mod tests {
     #[test]
     fn anchors_are_what_a_match_begins_with() {
         let anchors = |regex| derived_anchors(regex).unwrap();
-        assert_eq!(anchors("ignore (?:all|any) rules"), Some(vec!["ignore all".to_owned(), "ignore any".to_owned()]));
+        assert_eq!(anchors("ignore (?:all|any)"), Some(vec!["ignore all".to_owned(), "ignore any".to_owned()]));
         assert_eq!(
             anchors(r"\b(?:forget|disregard) it"),
             Some(vec!["disregard it".to_owned(), "forget it".to_owned()])
         );
         assert_eq!(anchors(r"[a-z]+ignore"), None);
+    }
+
+    #[test]
+    fn wide_characters_leave_their_class() {
+        assert_eq!(byte_classes("a[b’c]d"), "a(?:’|[bc])d");
+        assert_eq!(byte_classes("[^\"”]{2}"), "[^\"]{2}");
+        assert_eq!(byte_classes(r"\[é]"), r"\[é]");
+        assert_eq!(byte_classes(r"[\]’]"), r"(?:’|[\]])");
     }
 
     #[test]

@@ -46,7 +46,7 @@ pub(super) const CUES: &[Cue] = &[
     cue("python", Any, "plt.", 2), cue("python", Any, " not in ", 1), cue("python", Any, ".append(", 1),
     cue("python", Any, ".format(", 1), cue("python", Start, "print(", 2), cue("python", Start, "print(\"", 2),
     cue("python", Start, "print('", 2), cue("python", Start, "print(f\"", 4), cue("python", Start, "with open(", 5),
-    cue("python", Any, "len(", 1), cue("python", Any, "range(", 1), cue("python", Any, "\"\"\"", 2),
+    cue("python", Any, "len(", 1), cue("python", Any, "range(", 1), cue("python", Any, "\"\"\"", 1),
     cue("python", Any, "super().__", 4), cue("python", Start, "print \"", 2), cue("python", Any, "**kwargs", 3),
     cue("python", Any, "-> None:", 4), cue("python", Any, "unittest", 2), cue("python", Any, "urlpatterns", 4),
     cue("python", Any, "models.Model", 3),
