@@ -85,7 +85,7 @@ pub(crate) struct ScanArgs {
     /// Bound into the receipt, never interpreted
     #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
     pub(crate) context: Vec<(String, String)>,
-    /// human (default on a terminal) or json (one document a line)
+    /// human (default on a terminal), json (one document a line) or sarif (one SARIF 2.1.0 log of all inputs)
     #[arg(long, value_name = "F")]
     pub(crate) format: Option<Format>,
     /// Write the receipts, one a line
@@ -103,6 +103,7 @@ pub(crate) struct ScanArgs {
 pub(crate) enum Format {
     Human,
     Json,
+    Sarif,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -10,7 +10,7 @@ use std::{
 
 use data_encoding::BASE64;
 use scanner_core::{Date, Decision, Limits, Resource, too_large, visible};
-use scanner_worker::{Answer, Attachment, NamedPolicy, ScanJob, Setup, Worker};
+use scanner_worker::{Answer, Attachment, NamedPolicy, ScanFormat, ScanJob, Setup, Worker};
 use serde_json::json;
 
 use crate::{
@@ -28,7 +28,9 @@ pub(crate) fn run(args: &ScanArgs) -> Result<Exit, Failure> {
     let template = template(args, &limits)?;
     let mut worker = worker(&args.setup)?;
     let mut receipts = args.receipt.as_ref().map(File::create).transpose()?;
-    let human = template.human.is_some();
+    let human = matches!(template.format, ScanFormat::Human { .. });
+    let sarif = template.format == ScanFormat::Sarif;
+    let mut logs = Vec::new();
     let as_runner = args.kind == "runner";
     let mut places = Vec::new();
     for path in &args.paths {
@@ -59,18 +61,25 @@ pub(crate) fn run(args: &ScanArgs) -> Result<Exit, Failure> {
                 if human && sum.inputs > 0 {
                     writeln!(out)?;
                 }
-                writeln!(out, "{}", answer.output.trim_end_matches('\n'))?;
+                if sarif {
+                    logs.push(answer.output.clone());
+                } else {
+                    writeln!(out, "{}", answer.output.trim_end_matches('\n'))?;
+                }
                 if let Some(receipts) = &mut receipts {
                     writeln!(receipts, "{}", answer.receipt)?;
                 }
             }
-            Err(problem) if human => say(&format!("scanner: {problem}")),
+            Err(problem) if human || sarif => say(&format!("scanner: {problem}")),
             Err(problem) => writeln!(out, "{}", problem.json())?,
         }
         sum.add(args, answer.ok().as_ref());
     }
     if human && sum.inputs > 1 {
         writeln!(out, "\n{}", sum.in_words())?;
+    }
+    if sarif {
+        writeln!(out, "{}", scanner_core::sarif_of_all(logs.iter().map(String::as_str)))?;
     }
     out.flush()?;
     Ok(sum.exit)
@@ -123,10 +132,11 @@ fn template(args: &ScanArgs, limits: &Limits) -> Result<ScanJob, Failure> {
     job.audiences.clone_from(&args.audience);
     job.context = args.context.iter().cloned().collect::<BTreeMap<_, _>>();
     job.now = Some(today().to_string());
-    job.human = match args.format {
-        Some(Format::Json) => None,
-        Some(Format::Human) => Some(wants_color()),
-        None => io::stdout().is_terminal().then(wants_color),
+    job.format = match args.format {
+        Some(Format::Json) => ScanFormat::Json,
+        Some(Format::Sarif) => ScanFormat::Sarif,
+        None if !io::stdout().is_terminal() => ScanFormat::Json,
+        Some(Format::Human) | None => ScanFormat::Human { color: wants_color() },
     };
     job.attachments = attachments(&args.attach, limits)?;
     if let Some(path) = &args.watch {

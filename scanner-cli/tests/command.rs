@@ -438,3 +438,18 @@ fn types_are_told_in_rows() {
     let ran = run_in(folder.path(), &["sniff", "--format", "tsv", "a\tb.png"], b"");
     assert_eq!(ran.out.trim_end(), "a\\tb.png\thtml\ttext/html\tactive\t\ttext/html\timage/png\t1");
 }
+
+#[test]
+fn sarif_is_one_log_of_all_inputs() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.csv"), "name,total\nx,=WEBSERVICE(\"http://e.example/\")\n").unwrap();
+    fs::write(folder.path().join("b.txt"), "hello\n").unwrap();
+    let ran = run(&["scan", "--format", "sarif", folder.path().to_str().unwrap(), "/nowhere/c.txt"]);
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert!(ran.err.contains("/nowhere/c.txt"), "{}", ran.err);
+    let log: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!((&log["version"], log["runs"].as_array().unwrap().len()), (&"2.1.0".into(), 1));
+    let results = log["runs"][0]["results"].as_array().unwrap();
+    assert!(results.iter().any(|result| result["ruleId"] == "csv/formula" || result["ruleId"].as_str().unwrap().starts_with("csv/")), "{log}");
+    assert_eq!(log["runs"][0]["artifacts"].as_array().unwrap().len(), 2);
+}

@@ -1,10 +1,12 @@
 //! Wire formats. Each owns its structs; domain types never serialize themselves.
 
 mod human;
+mod sarif;
 mod sniff_v1;
 mod verdict_v1;
 
 pub use human::human;
+pub use sarif::{sarif, sarif_of_all};
 pub use sniff_v1::{sniff_human, sniff_json, sniff_tsv};
 pub use verdict_v1::verdict_json;
 pub(crate) use verdict_v1::{FindingV1, GapV1, findings_v1, gaps_v1};

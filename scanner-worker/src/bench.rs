@@ -5,11 +5,11 @@ use std::{borrow::Cow, collections::BTreeMap};
 use bytes::Bytes;
 use scanner_core::{
     Attachment, Audience, Date, Facts, Input, Kind, Policy, Reason, Resource, RuleSet, Scanner, SettingsError, Verdict,
-    human, sniff_human, sniff_json, sniff_tsv, text_line, verdict_json,
+    human, sarif, sniff_human, sniff_json, sniff_tsv, text_line, verdict_json,
 };
 
 use crate::{
-    job::{Answer, Counts, Death, Job, ScanJob, SniffFormat, SniffJob, TextJob},
+    job::{Answer, Counts, Death, Job, ScanFormat, ScanJob, SniffFormat, SniffJob, TextJob},
     setup::{Setup, SetupError},
 };
 
@@ -108,9 +108,10 @@ impl Bench {
                 .filter(|(reference, artifact)| reference.kind == "file" && artifact.is_none())
                 .map(|(reference, _)| reference.id.clone())
                 .collect(),
-            output: match job.human {
-                Some(color) => human(&verdict, color),
-                None => verdict_json(&verdict),
+            output: match job.format {
+                ScanFormat::Json => verdict_json(&verdict),
+                ScanFormat::Human { color } => human(&verdict, color),
+                ScanFormat::Sarif => sarif(&verdict),
             },
             receipt: verdict.receipt().as_str().to_owned(),
             counts: counts(&verdict),

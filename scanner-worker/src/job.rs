@@ -33,10 +33,24 @@ pub struct ScanJob {
     pub audiences: Vec<String>,
     /// The day, as `2027-01-31`: which exceptions of the policy have expired.
     pub now: Option<String>,
-    /// The verdict for people instead of programs, in colour or not.
-    pub human: Option<bool>,
+    /// How to answer.
+    pub format: ScanFormat,
     /// How the worker died that was to parse it: nothing is parsed then.
     pub death: Option<Death>,
+}
+
+/// How a verdict is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ScanFormat {
+    /// A JSON document in a line.
+    Json,
+    /// Text for people, in colour or not.
+    Human {
+        /// Whether with colours.
+        color: bool,
+    },
+    /// A SARIF log in a line.
+    Sarif,
 }
 
 /// How a worker ended that did not answer.
@@ -72,7 +86,7 @@ impl ScanJob {
             policy: "default".to_owned(),
             audiences: Audience::BUILT_IN.iter().map(|audience| audience.name().to_owned()).collect(),
             now: None,
-            human: None,
+            format: ScanFormat::Json,
             death: None,
         }
     }
