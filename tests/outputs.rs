@@ -67,7 +67,11 @@ fn every_number_is_exact_in_any_reader() {
         while let Some(value) = open.pop() {
             match value {
                 Value::Number(number) => {
-                    assert!(number.as_i64().is_some_and(|number| number.unsigned_abs() < 1 << 53), "{}: {number}", case.name);
+                    assert!(
+                        number.as_i64().is_some_and(|number| number.unsigned_abs() < 1 << 53),
+                        "{}: {number}",
+                        case.name
+                    );
                 }
                 Value::Array(items) => open.extend(items),
                 Value::Object(members) => open.extend(members.values()),
