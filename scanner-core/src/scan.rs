@@ -586,6 +586,8 @@ impl Run<'_> {
         let Queued { id, depth, text, name: full_name } = next;
         let Some(record) = usize::try_from(id.0).ok().and_then(|at| self.records.get_mut(at)) else { return };
         let unpacked = inflate::unpack(&record.source, &mut self.budget);
+        let behind = u64::try_from(record.source.packed.len()).unwrap_or(u64::MAX).saturating_sub(unpacked.used);
+        let is_whole = unpacked.stop.is_none();
         let bytes = unpacked.bytes;
         record.size = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         record.sha256 = sha256_hex(&bytes);
@@ -609,15 +611,17 @@ impl Run<'_> {
 
         let subject = Subject { bytes: &bytes, kind };
         let mut out = Out::new(id, &subject, &mut self.findings, &mut self.gaps);
+        if is_whole && behind > 0 {
+            let message = format!("{behind} bytes stand behind the end of the packed stream");
+            out.find(Finding::built_in(&TRAILING).message(message));
+        }
         if !text {
             compare_types(&sniffed, name.as_deref(), declared.as_deref(), size, &mut out);
         }
         if stops.iter().any(|stop| matches!(stop, Stop::Limit(_))) {
             // Not read at all rather than read in part: the gap says so.
         } else if let Some(format) = format::of(kind) {
-            if let Err(stop) = (format.inspect)(&subject, &mut out, &mut self.budget) {
-                stops.push(stop);
-            }
+            stops.extend((format.inspect)(&subject, &mut out, &mut self.budget).err().map(|stop| stop.of(format.name)));
         } else if kind == sniff::unknown() {
             out.gap(Gap::new(Reason::UnknownType, "nothing here knows what these bytes are"));
         } else {
