@@ -117,6 +117,17 @@ fn a_rich_verdict_reads_well() {
 }
 
 #[test]
+fn the_readme_shows_the_examples_as_they_are_printed() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    for name in ["poisoned.json", "honest.json"] {
+        let mut input = Input::auto(fs::read(root().join("examples").join(name)).unwrap());
+        input.name = Some(name.to_owned());
+        let printed = human(&decide(&scanner(Limits::default()).scan(input), "default"), false);
+        assert!(readme.contains(printed.trim_end()), "README.md does not show {name} as it is printed:\n{printed}");
+    }
+}
+
+#[test]
 fn nothing_untrusted_in_human_output_acts_on_a_terminal() {
     for case in cases() {
         let report = scanner(Limits::default()).scan(case.input());
