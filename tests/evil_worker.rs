@@ -1,5 +1,5 @@
 //! A worker that does what a hijacked or broken one might. What it does is the name it is started under.
-#![allow(clippy::unwrap_used, clippy::exit, clippy::print_stdout, reason = "it is evil")]
+#![allow(clippy::unwrap_used, clippy::exit, clippy::panic, clippy::print_stdout, reason = "it is evil")]
 
 use std::{
     io::{Read, Write},

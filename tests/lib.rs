@@ -96,12 +96,10 @@ fn from_hex(text: &[u8]) -> Vec<u8> {
 /// How the cases of an area are given to the scanner.
 pub fn how(area: &str) -> Kind {
     match area {
-        "text" | "hidden" | "terminal" | "injection" | "secrets" => Kind::Text,
-        "bundle" | "runner" | "json" | "anthropic" | "openai" | "xai" | "gemini" | "e2b" | "daytona" | "modal" | "mcp"
-        | "jupyter" | "agentcore" | "bedrock" | "azure" | "langchain" | "openai_agents" | "vercel_ai" | "pydantic_ai" => {
-            Kind::Auto
-        }
-        _ => Kind::File,
+        "hidden" | "injection" | "secrets" | "stream" | "terminal" => Kind::Text,
+        "binary" | "csv" | "html" | "png" | "program" | "text" => Kind::File,
+        // Envelopes: the areas of the providers, and JSON that is nobody's.
+        _ => Kind::Auto,
     }
 }
 

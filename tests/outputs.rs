@@ -67,7 +67,11 @@ fn every_number_is_exact_in_any_reader() {
         while let Some(value) = open.pop() {
             match value {
                 Value::Number(number) => {
-                    assert!(number.as_i64().is_some_and(|number| number.unsigned_abs() < 1 << 53), "{}: {number}", case.name);
+                    assert!(
+                        number.as_i64().is_some_and(|number| number.unsigned_abs() < 1 << 53),
+                        "{}: {number}",
+                        case.name
+                    );
                 }
                 Value::Array(items) => open.extend(items),
                 Value::Object(members) => open.extend(members.values()),
@@ -110,6 +114,17 @@ fn a_rich_verdict_reads_well() {
     let report = scanner(Limits::default()).scan(Input::auto(RICH));
     golden("rich.human", &human(&decide(&report, "default"), false));
     golden("rich.report-only.human", &human(&decide(&report, "report-only"), false));
+}
+
+#[test]
+fn the_readme_shows_the_examples_as_they_are_printed() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    for name in ["poisoned.json", "honest.json"] {
+        let mut input = Input::auto(fs::read(root().join("examples").join(name)).unwrap());
+        input.name = Some(name.to_owned());
+        let printed = human(&decide(&scanner(Limits::default()).scan(input), "default"), false);
+        assert!(readme.contains(printed.trim_end()), "README.md does not show {name} as it is printed:\n{printed}");
+    }
 }
 
 #[test]

@@ -43,7 +43,7 @@ pub(crate) struct SetupArgs {
     /// Add rule files, or all *.toml files of a folder
     #[arg(long, value_name = "DIR|FILE")]
     pub(crate) rules: Vec<PathBuf>,
-    /// Change a limit, such as depth=3, unpacked_bytes=1GiB or wall=30s
+    /// Change a limit, such as `depth=3`, `unpacked_bytes=1GiB` or `wall=30s`
     #[arg(long = "limit", value_name = "NAME=VALUE", value_parser = limit)]
     pub(crate) limits: Vec<(Resource, u64)>,
     /// Parse hostile bytes in this very process: for tests only

@@ -44,7 +44,7 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// The command line is wrong (sysexits EX_USAGE).
+/// The command line is wrong (`EX_USAGE` of sysexits).
 const USAGE: u8 = 64;
 
 fn main() -> ExitCode {

@@ -450,6 +450,11 @@ fn sarif_is_one_log_of_all_inputs() {
     let log: Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!((&log["version"], log["runs"].as_array().unwrap().len()), (&"2.1.0".into(), 1));
     let results = log["runs"][0]["results"].as_array().unwrap();
-    assert!(results.iter().any(|result| result["ruleId"] == "csv/formula" || result["ruleId"].as_str().unwrap().starts_with("csv/")), "{log}");
+    assert!(
+        results
+            .iter()
+            .any(|result| result["ruleId"] == "csv/formula" || result["ruleId"].as_str().unwrap().starts_with("csv/")),
+        "{log}"
+    );
     assert_eq!(log["runs"][0]["artifacts"].as_array().unwrap().len(), 2);
 }

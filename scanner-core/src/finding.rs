@@ -228,21 +228,16 @@ impl Place {
 pub fn fingerprint(rule: &str, artifact_type: &str, matched: &[u8]) -> String {
     let mut digest = Sha256::new();
     for part in [rule.as_bytes(), artifact_type.as_bytes()] {
-        digest.update((part.len() as u64).to_be_bytes());
+        digest.update(u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
         digest.update(part);
     }
     // Normalised: white space runs are one blank and ASCII case does not count, so reflowed text keeps its mark.
-    let mut blank = false;
-    for byte in matched {
-        if byte.is_ascii_whitespace() {
-            blank = true;
-            continue;
-        }
-        if std::mem::take(&mut blank) {
-            digest.update(b" ");
-        }
-        digest.update([byte.to_ascii_lowercase()]);
+    let mut normalised = Vec::with_capacity(matched.len());
+    for word in matched.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()) {
+        normalised.extend(word.iter().map(u8::to_ascii_lowercase));
+        normalised.push(b' ');
     }
+    digest.update(normalised.strip_suffix(b" ").unwrap_or_default());
     hex(digest.finalize().get(..16).unwrap_or_default())
 }
 
@@ -480,6 +475,15 @@ impl Stop {
         Self::Malformed { what: what.into(), at }
     }
 
+    /// Says which format could not be followed.
+    #[must_use]
+    pub(crate) fn of(self, format: &str) -> Self {
+        match self {
+            Self::Malformed { what, at } => Self::malformed(format!("{format}: {what}"), at),
+            limit @ Self::Limit(_) => limit,
+        }
+    }
+
     /// The gap it becomes.
     pub fn into_gap(self) -> Gap {
         match self {
@@ -544,7 +548,7 @@ impl Findings {
 
     /// Adds one.
     pub fn add(&mut self, finding: Finding) {
-        *self.totals.entry(finding.severity).or_default() += 1;
+        count(self.totals.entry(finding.severity).or_default(), 1);
         let nth = self.nth.entry((finding.artifact, finding.rule.id.clone())).or_default();
         *nth = nth.saturating_add(1);
         self.came = self.came.saturating_add(1);
@@ -556,15 +560,15 @@ impl Findings {
         }
     }
 
-    /// Adds `count` more like `finding` that are not worth a record each.
-    pub fn add_uncounted(&mut self, finding: &Finding, count: u64) {
-        if count > 0 {
-            *self.totals.entry(finding.severity).or_default() += count;
-            self.tally(finding, count);
+    /// Adds `more` like `finding` that are not worth a record each.
+    pub fn add_uncounted(&mut self, finding: &Finding, more: u64) {
+        if more > 0 {
+            count(self.totals.entry(finding.severity).or_default(), more);
+            self.tally(finding, more);
         }
     }
 
-    fn tally(&mut self, finding: &Finding, count: u64) {
+    fn tally(&mut self, finding: &Finding, more: u64) {
         let key = Tally {
             artifact: finding.artifact,
             rule: finding.rule.id.clone(),
@@ -573,11 +577,12 @@ impl Findings {
             confidence: finding.confidence,
             evidence: finding.evidence,
         };
-        *self.dropped.entry(key).or_default() += count;
+        count(self.dropped.entry(key).or_default(), more);
     }
 
     /// How many were found, kept or not.
-    pub fn total(&self) -> u64 {
+    #[cfg(test)]
+    pub(crate) fn total(&self) -> u64 {
         self.totals.values().sum()
     }
 
@@ -591,6 +596,10 @@ impl Findings {
         });
         (kept.into_iter().map(|(_, finding)| finding).collect(), self.dropped.into_keys().collect(), self.totals)
     }
+}
+
+fn count(counter: &mut u64, more: u64) {
+    *counter = counter.saturating_add(more);
 }
 
 #[cfg(test)]

@@ -24,9 +24,10 @@ pub(crate) struct Format {
 }
 
 /// Every format. The first that lists a label takes it; a text that none lists is [`text`].
-pub(crate) const ALL: &[&Format] = &[&csv::FORMAT, &png::FORMAT, &program::FORMAT, &text::FORMAT];
+pub(crate) const ALL: &[&Format] = &[&csv::FORMAT, &json::FORMAT, &png::FORMAT, &program::FORMAT, &text::FORMAT];
 
 mod csv;
+mod json;
 mod png;
 mod program;
 mod text;
@@ -149,6 +150,11 @@ pub(crate) mod testing {
             Self::limited(format, label, bytes, Limits::default().with(resource, limit))
         }
 
+        /// As the type that the sniffer has.
+        pub(crate) fn of(format: &'static Format, kind: &'static Type, bytes: &[u8]) -> Self {
+            Self::typed(format, kind, bytes, Limits::default())
+        }
+
         pub(crate) fn limited(format: &'static Format, label: &'static str, bytes: &[u8], limits: Limits) -> Self {
             let kind: &'static Type = Box::leak(Box::new(Type {
                 label,
@@ -158,6 +164,10 @@ pub(crate) mod testing {
                 risk: Risk::Unknown,
                 is_text: !matches!(label, "png" | "elf" | "swf" | "ar"),
             }));
+            Self::typed(format, kind, bytes, limits)
+        }
+
+        fn typed(format: &'static Format, kind: &'static Type, bytes: &[u8], limits: Limits) -> Self {
             let bytes = Bytes::copy_from_slice(bytes);
             let mut budget = Budget::new(limits);
             let mut findings = Findings::keeping(1000);

@@ -127,10 +127,11 @@ impl Output {
         let have = count(self.bytes.len());
         let mut fits = have.saturating_add(count(block.len()));
         let mut refused = None;
+        // The ratio first: where it stopped a scan, a second one that has just what the first spent must say the same.
         for (resource, most) in self.most.into_iter().chain([
+            (Resource::Ratio, self.packed.saturating_mul(budget.limits().get(Resource::Ratio)).max(RATIO_FROM_BYTES)),
             (Resource::UnpackedBytes, have.saturating_add(budget.left(Resource::UnpackedBytes))),
             (Resource::ArtifactBytes, budget.limits().get(Resource::ArtifactBytes)),
-            (Resource::Ratio, self.packed.saturating_mul(budget.limits().get(Resource::Ratio)).max(RATIO_FROM_BYTES)),
         ]) {
             if fits > most {
                 (fits, refused) = (most, Some(Exhausted(resource)));

@@ -14,12 +14,14 @@ use crate::{
     view::OffsetMap,
 };
 
+mod build;
 mod decode;
 mod lex;
 #[cfg(test)]
 mod tests;
 
-use lex::{Lexer, Raw, Token, Word};
+use build::Builder;
+use lex::{Lexer, Raw};
 
 /// Deepest nesting that is followed. Honest results stay below 100, `serde_json` stops at 128 and Python near 1,000:
 /// what no client of a vendor can read is not worth reading.
@@ -154,6 +156,7 @@ pub(crate) struct Text {
     /// UTF-8.
     pub(crate) bytes: Bytes,
     /// Back to the input.
+    #[allow(dead_code, reason = "for inspectors of JSON files; envelopes are placed by pointer")]
     pub(crate) map: OffsetMap,
 }
 
@@ -353,27 +356,7 @@ impl Doc {
         if raw.plain {
             return Ok(Text { bytes: self.bytes.slice(raw.start..raw.end), map: OffsetMap::Shifted(origin) });
         }
-        let bytes = self.bytes.get(raw.start..raw.end).unwrap_or_default();
-        // U+FFFD for a byte that is not UTF-8 is the only thing that grows: three bytes for one.
-        let most = if std::str::from_utf8(bytes).is_ok() { bytes.len() } else { bytes.len().saturating_mul(3) };
-        budget.spend(Resource::DecodedBytes, offset(most))?;
-        let mut text = Vec::with_capacity(bytes.len());
-        let mut runs = Vec::new();
-        let mut next = None;
-        decode::pieces(bytes, |piece| {
-            // A piece that goes on where the last one ended, byte for byte, needs no run of its own.
-            let here = (offset(text.len()), origin.saturating_add(offset(piece.at)));
-            if next != Some(here) {
-                runs.push(here);
-            }
-            text.extend_from_slice(piece.text);
-            next = piece.quirk.is_none().then(|| {
-                let length = offset(piece.text.len());
-                (here.0.saturating_add(length), here.1.saturating_add(length))
-            });
-        });
-        runs.push((offset(text.len()), offset(raw.end)));
-        Ok(Text { bytes: text.into(), map: OffsetMap::Runs(runs) })
+        mapped(self.bytes.get(raw.start..raw.end).unwrap_or_default(), origin, budget)
     }
 
     fn find_duplicates(&mut self) {
@@ -406,6 +389,40 @@ impl Doc {
     }
 }
 
+/// What the way back from one escape takes: the run of its character and the one after it.
+const BYTES_PER_ESCAPE: u64 = 32;
+
+/// A whole input with the escapes of its strings undone; `None` where there are none. For files that are read as text:
+/// nothing is parsed, so nothing broken or deep can hide a string.
+pub(crate) fn unescaped(input: &Bytes, budget: &mut Budget) -> Result<Option<Text>, Exhausted> {
+    memchr::memchr(b'\\', input).map(|_| mapped(input, 0, budget)).transpose()
+}
+
+/// The decoded text of bytes that begin at `origin` of the input, with the way back.
+fn mapped(bytes: &[u8], origin: u64, budget: &mut Budget) -> Result<Text, Exhausted> {
+    // U+FFFD for a byte that is not UTF-8 is the only thing that grows: three bytes for one.
+    let most = if std::str::from_utf8(bytes).is_ok() { bytes.len() } else { bytes.len().saturating_mul(3) };
+    let escapes = offset(memchr::memchr_iter(b'\\', bytes).count());
+    budget.spend(Resource::DecodedBytes, offset(most).saturating_add(escapes.saturating_mul(BYTES_PER_ESCAPE)))?;
+    let mut text = Vec::with_capacity(bytes.len());
+    let mut runs = Vec::new();
+    let mut next = None;
+    decode::pieces(bytes, |piece| {
+        // A piece that goes on where the last one ended, byte for byte, needs no run of its own.
+        let here = (offset(text.len()), origin.saturating_add(offset(piece.at)));
+        if next != Some(here) {
+            runs.push(here);
+        }
+        text.extend_from_slice(piece.text);
+        next = piece.quirk.is_none().then(|| {
+            let length = offset(piece.text.len());
+            (here.0.saturating_add(length), here.1.saturating_add(length))
+        });
+    });
+    runs.push((offset(text.len()), origin.saturating_add(offset(bytes.len()))));
+    Ok(Text { bytes: text.into(), map: OffsetMap::Runs(runs) })
+}
+
 /// Text that JSON strings were cut from, decoded as one: pieces of a stream may end in the middle of an escape, a
 /// character or a surrogate pair.
 pub(crate) fn joined(raw: &[u8], budget: &mut Budget) -> Result<Bytes, Exhausted> {
@@ -426,6 +443,11 @@ fn decoded(raw: &[u8], plain: bool) -> Cow<'_, str> {
 }
 
 fn push_segment(pointer: &mut String, raw: &[u8], plain: bool) {
+    // Nearly every key, and every string of a deep document asks for hundreds of them.
+    let simple = plain && raw.len() <= SEGMENT_BYTES && memchr::memchr2(b'~', b'/', raw).is_none();
+    if let (true, Ok(key)) = (simple, std::str::from_utf8(raw)) {
+        return pointer.push_str(key);
+    }
     for character in decoded(raw.get(..SEGMENT_BYTES).unwrap_or(raw), plain).chars() {
         match character {
             '~' => pointer.push_str("~0"),
@@ -436,160 +458,4 @@ fn push_segment(pointer: &mut String, raw: &[u8], plain: bool) {
     if raw.len() > SEGMENT_BYTES {
         pointer.push('…');
     }
-}
-
-/// What the grammar wants next.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Expect {
-    Value,
-    FirstValue,
-    FirstKey,
-    Key,
-    Colon,
-    Next,
-}
-
-struct Builder {
-    /// Open containers, outermost first, with the last child of each.
-    open: Vec<(NodeId, Option<NodeId>)>,
-    /// A key whose value has not come yet.
-    key: Option<Raw>,
-}
-
-impl Builder {
-    fn read(&mut self, lexer: &mut Lexer<'_>, nodes: &mut Vec<Node>, budget: &mut Budget) -> Result<(), Stop> {
-        let mut expect = Expect::Value;
-        loop {
-            lexer.skip_white();
-            let at = lexer.position();
-            let token = lexer.next()?;
-            expect = match (expect, token) {
-                (Expect::FirstKey | Expect::Key, Token::Text(key)) => {
-                    self.key = Some(key);
-                    Expect::Colon
-                }
-                (Expect::Colon, Token::Colon) => Expect::Value,
-                (Expect::FirstKey, Token::Close(b'}'))
-                | (Expect::FirstValue, Token::Close(b']'))
-                | (Expect::Next, Token::Close(_)) => {
-                    self.close(lexer, token, nodes)?;
-                    Expect::Next
-                }
-                (Expect::Next, Token::Comma) => match self.innermost(nodes) {
-                    Some(Kind::Object) => Expect::Key,
-                    _ => Expect::Value,
-                },
-                (Expect::Value | Expect::FirstValue, Token::Open(bracket)) => {
-                    if self.open.len() >= NESTING {
-                        return Err(Exhausted(Resource::Depth).into());
-                    }
-                    let (kind, inside) = match bracket {
-                        b'{' => (Kind::Object, Expect::FirstKey),
-                        _ => (Kind::Array, Expect::FirstValue),
-                    };
-                    let id = self.add(nodes, kind, at, at, budget)?;
-                    self.open.push((id, None));
-                    inside
-                }
-                (Expect::Value | Expect::FirstValue, Token::Text(raw)) => {
-                    self.add(nodes, Kind::Text, raw.start, raw.end, budget)?;
-                    if let Some(node) = nodes.last_mut() {
-                        node.plain = raw.plain;
-                    }
-                    Expect::Next
-                }
-                (Expect::Value | Expect::FirstValue, Token::Number(start, end)) => {
-                    self.add(nodes, Kind::Number, start, end, budget)?;
-                    Expect::Next
-                }
-                (Expect::Value | Expect::FirstValue, Token::Word(word, start, end)) => {
-                    let kind = match word {
-                        Word::Null => Kind::Null,
-                        Word::True => Kind::Bool(true),
-                        Word::False => Kind::Bool(false),
-                    };
-                    self.add(nodes, kind, start, end, budget)?;
-                    Expect::Next
-                }
-                (_, Token::End) => return Err(lexer.stop("the JSON ends in the middle")),
-                (expect, _) => return Err(unexpected(expect, at)),
-            };
-            if self.open.is_empty() {
-                return Ok(());
-            }
-        }
-    }
-
-    fn innermost(&self, nodes: &[Node]) -> Option<Kind> {
-        let (id, _) = self.open.last()?;
-        nodes.get(id.index()).map(|node| node.kind)
-    }
-
-    fn close(&mut self, lexer: &Lexer<'_>, token: Token, nodes: &mut [Node]) -> Result<(), Stop> {
-        let fits = matches!(
-            (self.innermost(nodes), token),
-            (Some(Kind::Object), Token::Close(b'}')) | (Some(Kind::Array), Token::Close(b']'))
-        );
-        if !fits {
-            return Err(lexer.stop("a bracket of the other kind was expected"));
-        }
-        if let Some((id, _)) = self.open.pop()
-            && let Some(node) = nodes.get_mut(id.index())
-        {
-            node.end = lexer.position();
-        }
-        Ok(())
-    }
-
-    /// One value, paid for before it is kept.
-    fn add(
-        &mut self,
-        nodes: &mut Vec<Node>,
-        kind: Kind,
-        start: usize,
-        end: usize,
-        budget: &mut Budget,
-    ) -> Result<NodeId, Stop> {
-        budget.spend(Resource::Objects, 1)?;
-        let id = NodeId(u32::try_from(nodes.len()).map_err(|_| Exhausted(Resource::Objects))?);
-        let mut index = 0;
-        let mut parent = None;
-        if let Some((container, last)) = self.open.last_mut() {
-            parent = Some(*container);
-            match last.and_then(|last| nodes.get_mut(last.index())) {
-                Some(sibling) => {
-                    sibling.next = Some(id);
-                    index = sibling.index.saturating_add(1);
-                }
-                None => {
-                    if let Some(node) = nodes.get_mut(container.index()) {
-                        node.first = Some(id);
-                    }
-                }
-            }
-            *last = Some(id);
-        }
-        nodes.push(Node {
-            kind,
-            start,
-            end,
-            plain: true,
-            key: self.key.take(),
-            parent,
-            index,
-            first: None,
-            next: None,
-        });
-        Ok(id)
-    }
-}
-
-fn unexpected(expect: Expect, at: usize) -> Stop {
-    let what = match expect {
-        Expect::Value | Expect::FirstValue => "a JSON value was expected",
-        Expect::FirstKey | Expect::Key => "a key in quotes was expected",
-        Expect::Colon => "a colon was expected",
-        Expect::Next => "a comma or a closing bracket was expected",
-    };
-    Stop::malformed(what, offset(at))
 }

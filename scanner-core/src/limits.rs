@@ -134,6 +134,7 @@ impl Resource {
         }
     }
 
+    #[expect(clippy::as_conversions, reason = "an enum without fields to its own position")]
     const fn index(self) -> usize {
         self as usize
     }

@@ -10,7 +10,7 @@ use crate::{
     envelope::{Attachment, Envelope, draft::Draft},
     finding::{Finding, Gap, Rule},
     json::Kind,
-    limits::{Budget, Resource},
+    limits::{Budget, Exhausted, Resource},
 };
 
 mod agentcore;
@@ -115,8 +115,8 @@ pub(crate) struct Taken {
 pub(crate) enum Adapted {
     /// An envelope.
     Envelope(Box<Taken>),
-    /// Nothing any adapter knows: a file.
-    NotAnEnvelope,
+    /// Nothing any adapter knows: a file. Or so it seems, when the budget did not cover finding out.
+    NotAnEnvelope(Result<(), Exhausted>),
     /// Not what the caller said it is.
     Wrong {
         /// What was expected and what is there, for the caller.
@@ -136,7 +136,7 @@ pub(crate) fn named(name: &str) -> Option<&'static Provider> {
 
 /// Reads an input as an envelope: of the named provider, or of whoever its shape says.
 pub(crate) fn adapt(input: &Bytes, hint: Option<&str>, attachments: &[Attachment], budget: &mut Budget) -> Adapted {
-    // What only served to find out that it is a file is given back; the work done is not.
+    // What only served to find out that it is a file is given back, for a price.
     let mut trial = budget.clone();
     let envelope = Envelope::take(input, &mut trial);
     let candidates = match (hint, &envelope) {
@@ -157,10 +157,9 @@ pub(crate) fn adapt(input: &Bytes, hint: Option<&str>, attachments: &[Attachment
         },
     };
     let (Some(envelope), Some((first, others))) = (envelope, candidates.split_first()) else {
-        let steps = trial.spent().get(Resource::Steps).saturating_sub(budget.spent().get(Resource::Steps));
-        // Cannot fail: the trial was held to the same limit.
-        let _ = budget.spend(Resource::Steps, steps);
-        return Adapted::NotAnEnvelope;
+        // A flat price for finding out, whatever stopped the trial: what a scan spends must not hang on what it has.
+        let steps = u64::try_from(input.len()).unwrap_or(u64::MAX).div_euclid(4).saturating_add(1);
+        return Adapted::NotAnEnvelope(budget.spend(Resource::Steps, steps));
     };
     *budget = trial;
     let mut draft = Draft::new(attachments, budget);

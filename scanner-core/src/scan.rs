@@ -491,7 +491,10 @@ impl Run<'_> {
             Kind::Envelope(system) => Some(system.as_str()),
         };
         match provider::adapt(&input.bytes, hint, &input.attachments, &mut self.budget) {
-            Adapted::NotAnEnvelope => single(Origin::File, source, "file"),
+            Adapted::NotAnEnvelope(found_out) => {
+                self.gaps.extend(found_out.err().map(|exhausted| Stop::from(exhausted).into_gap()));
+                single(Origin::File, source, "file")
+            }
             Adapted::Wrong { message } => {
                 self.gaps.push(Gap::new(Reason::Malformed, message.clone()));
                 *refusal = Some(Refusal { code: "not_an_envelope", message });
@@ -583,6 +586,8 @@ impl Run<'_> {
         let Queued { id, depth, text, name: full_name } = next;
         let Some(record) = usize::try_from(id.0).ok().and_then(|at| self.records.get_mut(at)) else { return };
         let unpacked = inflate::unpack(&record.source, &mut self.budget);
+        let behind = u64::try_from(record.source.packed.len()).unwrap_or(u64::MAX).saturating_sub(unpacked.used);
+        let is_whole = unpacked.stop.is_none();
         let bytes = unpacked.bytes;
         record.size = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         record.sha256 = sha256_hex(&bytes);
@@ -606,15 +611,17 @@ impl Run<'_> {
 
         let subject = Subject { bytes: &bytes, kind };
         let mut out = Out::new(id, &subject, &mut self.findings, &mut self.gaps);
+        if is_whole && behind > 0 {
+            let message = format!("{behind} bytes stand behind the end of the packed stream");
+            out.find(Finding::built_in(&TRAILING).message(message));
+        }
         if !text {
             compare_types(&sniffed, name.as_deref(), declared.as_deref(), size, &mut out);
         }
         if stops.iter().any(|stop| matches!(stop, Stop::Limit(_))) {
             // Not read at all rather than read in part: the gap says so.
         } else if let Some(format) = format::of(kind) {
-            if let Err(stop) = (format.inspect)(&subject, &mut out, &mut self.budget) {
-                stops.push(stop);
-            }
+            stops.extend((format.inspect)(&subject, &mut out, &mut self.budget).err().map(|stop| stop.of(format.name)));
         } else if kind == sniff::unknown() {
             out.gap(Gap::new(Reason::UnknownType, "nothing here knows what these bytes are"));
         } else {
@@ -652,10 +659,9 @@ impl Run<'_> {
         answers: Vec<Option<ArtifactId>>,
         input: Input,
     ) -> Report {
-        let kept = self.findings.total().min(self.budget.limits().get(Resource::Findings));
-        // Cannot fail: it is at most the limit.
-        let _ = self.budget.reach(Resource::Findings, kept);
         let (findings, counted, totals) = self.findings.finish();
+        // Cannot fail: no more are kept than the limit says.
+        let _ = self.budget.reach(Resource::Findings, u64::try_from(findings.len()).unwrap_or(u64::MAX));
         Report {
             scan: Arc::new(Scan {
                 rules: scanner.rules.digest().to_owned(),
@@ -711,7 +717,14 @@ const fn is_text_origin(origin: Origin) -> bool {
 fn compare_types(sniffed: &Sniffed, name: Option<&str>, declared: Option<&str>, size: u64, out: &mut Out<'_>) {
     let mime = sniffed.kind.mime;
     if let Some(mismatch) = sniff::mismatch(sniffed, name, declared) {
-        let severity = if mismatch.more_dangerous { Severity::High } else { Severity::Low };
+        // One kind of text under the name of another misleads nobody: a log called .csv, JSON lines called .json.
+        let texts =
+            sniffed.kind.is_text && sniff::types().iter().any(|kind| kind.mime == mismatch.declared && kind.is_text);
+        let severity = match (mismatch.more_dangerous, texts) {
+            (true, _) => Severity::High,
+            (false, false) => Severity::Medium,
+            (false, true) => Severity::Low,
+        };
         let promise = match mismatch.promise {
             Promise::Name => "its name says",
             Promise::Declared => "it was declared as",
@@ -722,9 +735,12 @@ fn compare_types(sniffed: &Sniffed, name: Option<&str>, declared: Option<&str>, 
                 .message(format!("{promise} {}, the bytes are {mime}", mismatch.declared)),
         );
     }
-    if let Some(second) = sniffed.also.first() {
-        out.find(Finding::built_in(&POLYGLOT).message(format!("the bytes are {mime} and {} at once", second.mime)));
-        return;
+    // A text behind the end is only what stands behind the end; an archive there opens as one.
+    let second = sniffed.also.first().filter(|second| !(sniffed.trailing.is_some() && second.is_text));
+    if let Some(second) = second {
+        let severity = if sniffed.trailing.is_some() { Severity::Medium } else { POLYGLOT.severity };
+        let message = format!("the bytes are {mime} and {} at once", second.mime);
+        out.find(Finding::built_in(&POLYGLOT).severity(severity).message(message));
     }
     if sniffed.prefix > 0 {
         out.find(

@@ -129,11 +129,6 @@ impl<'a> Table<'a> {
         keys
     }
 
-    /// Whether the key is there.
-    pub(crate) fn has(&self, key: &str) -> bool {
-        self.table.contains_key(key)
-    }
-
     /// A string.
     pub(crate) fn string(&self, key: &str) -> Result<Option<At<'a, &'a str>>, SettingsError> {
         self.value(key).map(|value| self.as_string(key, value)).transpose()
@@ -185,7 +180,7 @@ impl<'a> Table<'a> {
     }
 
     /// A table; absent is `None`.
-    pub(crate) fn table(&self, key: &str) -> Result<Option<Table<'a>>, SettingsError> {
+    pub(crate) fn table(&self, key: &str) -> Result<Option<Self>, SettingsError> {
         let Some(value) = self.value(key) else { return Ok(None) };
         match value.get_ref() {
             DeValue::Table(table) => Ok(Some(Table { table, start: value.span().start, origin: self.origin })),
@@ -194,7 +189,7 @@ impl<'a> Table<'a> {
     }
 
     /// A list of tables, `[[key]]`; absent is empty.
-    pub(crate) fn tables(&self, key: &str) -> Result<Vec<Table<'a>>, SettingsError> {
+    pub(crate) fn tables(&self, key: &str) -> Result<Vec<Self>, SettingsError> {
         let Some(value) = self.value(key) else { return Ok(Vec::new()) };
         let DeValue::Array(items) = value.get_ref() else {
             return Err(self.wrong(key, "a list of tables", value));

@@ -16,9 +16,13 @@ use crate::{
 mod anchors;
 mod check;
 mod confusable;
+mod decode;
+mod derive;
 mod hits;
 mod lines;
+mod normalize;
 mod rules;
+mod undo;
 mod watch;
 
 pub use rules::{RuleSet, RuleTestFailure, TextRule};
@@ -31,6 +35,8 @@ use rules::SPAN_CAP;
 
 /// Steps (about ten nanoseconds each) for looking at one anchor with one rule, as measured.
 const STEPS_PER_ANCHOR: u64 = 12;
+/// Forms within forms that are written out.
+const LAYERS: u8 = 2;
 /// Bytes of a plain pass for one step: the matcher reads about 0.4 bytes a nanosecond.
 const BYTES_PER_STEP: u64 = 4;
 /// After that many failed looks in a row within [`DENSE_BYTES`], a rule reads on in one pass instead: text stuffed
@@ -84,6 +90,28 @@ impl Reading<'_> {
         for check in check::ALL {
             budget.spend(Resource::Steps, u64::try_from(text.len()).unwrap_or(u64::MAX) / BYTES_PER_STEP / 4)?;
             (check.run)(text, &mut Sink::new(hits, self.label));
+        }
+        self.derived(&base, 1, budget, hits)
+    }
+
+    /// Reads what is written in another form in a layer, and again in that: two forms deep.
+    fn derived(&self, layer: &Layer<'_>, depth: u8, budget: &mut Budget, hits: &mut Hits) -> Result<(), Stop> {
+        let mut views = decode::views(layer.text, budget)?;
+        views.extend(normalize::views(layer.text, budget)?);
+        if depth == 1 || layer.scope == Scope::All {
+            views.extend(undo::views(layer.text, budget)?);
+        }
+        for view in &views {
+            let mut maps = vec![&view.map];
+            maps.extend(&layer.maps);
+            let mut decoded = layer.decoded.clone();
+            decoded.push(view.layer);
+            let scope = if view.only_injection { Scope::Injection } else { layer.scope };
+            let inner = Layer { text: &view.text, maps, decoded, scope };
+            self.scan(&inner, budget, hits)?;
+            if depth < LAYERS {
+                self.derived(&inner, depth.saturating_add(1), budget, hits)?;
+            }
         }
         Ok(())
     }
@@ -222,7 +250,6 @@ enum Scope {
     /// All of them.
     All,
     /// Those about instructions to a model: for views in which honest text turns to noise.
-    #[expect(dead_code, reason = "for the views that follow")]
     Injection,
 }
 

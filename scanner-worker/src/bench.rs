@@ -36,10 +36,10 @@ pub(crate) fn built_in_policy(name: &str) -> Option<&'static str> {
 }
 
 /// The audiences of these names, if the policy knows them all.
-fn audiences(policy: &Policy, names: &[String]) -> Result<Vec<Audience>, Answer> {
+fn audiences(policy: &Policy, names: &[String]) -> Result<Vec<Audience>, Box<Answer>> {
     names
         .iter()
-        .map(|name| policy.audience(name).map_err(|unknown| Answer::refused("unknown_audience", unknown.to_string())))
+        .map(|name| policy.audience(name).map_err(|unknown| Answer::boxed("unknown_audience", unknown.to_string())))
         .collect()
 }
 
@@ -68,20 +68,20 @@ impl Bench {
             Job::Sniff(job) => Ok(sniff(job)),
             Job::Text(job) => self.texts(job, None),
         };
-        answer.unwrap_or_else(|refused| refused)
+        answer.unwrap_or_else(|refused| *refused)
     }
 
-    fn policy(&self, name: &str) -> Result<Cow<'_, Policy>, Answer> {
+    fn policy(&self, name: &str) -> Result<Cow<'_, Policy>, Box<Answer>> {
         if let Some((_, policy)) = self.policies.iter().find(|(known, _)| known == name) {
             return Ok(Cow::Borrowed(policy));
         }
         let text = built_in_policy(name)
-            .ok_or_else(|| Answer::refused("unknown_policy", format!("there is no policy \"{name}\"")))?;
-        read_policy(name, text).map(Cow::Owned).map_err(|error| Answer::refused("bad_policy", error.to_string()))
+            .ok_or_else(|| Answer::boxed("unknown_policy", format!("there is no policy \"{name}\"")))?;
+        read_policy(name, text).map(Cow::Owned).map_err(|error| Answer::boxed("bad_policy", error.to_string()))
     }
 
     /// Scans and decides. With a death in the job nothing is parsed.
-    fn scan(&self, job: &ScanJob) -> Result<Answer, Answer> {
+    fn scan(&self, job: &ScanJob) -> Result<Answer, Box<Answer>> {
         let policy = self.policy(&job.policy)?;
         let audiences = audiences(&policy, &job.audiences)?;
         let mut input = Input::auto(job.bytes.clone());
@@ -119,7 +119,7 @@ impl Bench {
     }
 
     /// One answer for each line that is not blank. With a death nothing is parsed.
-    pub(crate) fn texts(&self, job: &TextJob, death: Option<&Death>) -> Result<Answer, Answer> {
+    pub(crate) fn texts(&self, job: &TextJob, death: Option<&Death>) -> Result<Answer, Box<Answer>> {
         let policy = self.policy(&job.policy)?;
         let audiences = audiences(&policy, &job.audiences)?;
         let now = today(job.now.as_deref());

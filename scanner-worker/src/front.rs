@@ -97,8 +97,8 @@ impl Worker {
         match self.run(&Job::Text(job.clone())) {
             Ok(answer) => answer,
             Err(death) => match self.bench() {
-                Ok(bench) => bench.texts(&job, Some(&death)).unwrap_or_else(|refused| refused),
-                Err(refused) => refused,
+                Ok(bench) => bench.texts(&job, Some(&death)).unwrap_or_else(|refused| *refused),
+                Err(refused) => *refused,
             },
         }
     }
@@ -112,15 +112,15 @@ impl Worker {
 
     /// Does the work in this process.
     fn here(&mut self, job: &Job) -> Answer {
-        self.bench().map_or_else(|refused| refused, |bench| bench.run(job))
+        self.bench().map_or_else(|refused| *refused, |bench| bench.run(job))
     }
 
-    fn bench(&mut self) -> Result<&Bench, Answer> {
+    fn bench(&mut self) -> Result<&Bench, Box<Answer>> {
         let setup = &self.setup;
         self.bench
             .get_or_insert_with(|| Bench::new(setup))
             .as_ref()
-            .map_err(|error| Answer::refused("bad_setup", error.to_string()))
+            .map_err(|error| Answer::boxed("bad_setup", error.to_string()))
     }
 
     /// What to start: the executable of the setup, or this very one.

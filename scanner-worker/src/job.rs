@@ -240,6 +240,11 @@ impl Answer {
         Self { refusal: Some((code.to_owned(), message.into())), ..Self::default() }
     }
 
+    /// The same, as the error of what could not even begin.
+    pub(crate) fn boxed(code: &str, message: impl Into<String>) -> Box<Self> {
+        Box::new(Self::refused(code, message))
+    }
+
     pub(crate) fn to_frame(&self) -> (Vec<u8>, [&[u8]; 2]) {
         let parts = [self.output.as_bytes(), self.receipt.as_bytes()];
         let head = AnswerHead {

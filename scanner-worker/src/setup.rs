@@ -25,7 +25,7 @@ pub struct Setup {
     pub rules: Vec<(String, String)>,
     /// The policies that jobs may ask for, beside the built-in ones.
     pub policies: Vec<NamedPolicy>,
-    /// The executable to start as a worker, if it is not the front's own. It must call [`serve`](crate::serve) when its
+    /// The executable to start as a worker, if it is not the front's own. It must call [`serve`](fn@crate::serve) when its
     /// first argument is [`WORKER_ARGUMENT`](crate::WORKER_ARGUMENT).
     pub executable: Option<PathBuf>,
 }

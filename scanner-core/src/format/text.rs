@@ -7,6 +7,7 @@ use crate::{
     format::{Format, Out, Subject, program::launcher},
     limits::{Budget, Resource},
     reader::count,
+    sniff::Risk,
     view::{OffsetMap, TextView, Units},
 };
 
@@ -14,7 +15,7 @@ use crate::{
 pub(crate) const FORMAT: Format = Format {
     name: "text",
     labels: &["empty"],
-    inspect,
+    inspect: inspect_any,
     rules: &[
         &EMPTY,
         &ENCODING,
@@ -87,7 +88,7 @@ enum Encoding {
 }
 
 impl Encoding {
-    /// By the byte order mark; with its length. Guessing without a mark is the sniffer's.
+    /// By the byte order mark, with its length; or by where zero bytes stand.
     fn of(bytes: &[u8]) -> (Self, usize) {
         match bytes {
             [0xef, 0xbb, 0xbf, ..] => (Self::Utf8, 3),
@@ -95,11 +96,49 @@ impl Encoding {
             [0, 0, 0xfe, 0xff, ..] => (Self::Utf32 { big: true }, 4),
             [0xff, 0xfe, ..] => (Self::Utf16 { big: false }, 2),
             [0xfe, 0xff, ..] => (Self::Utf16 { big: true }, 2),
-            _ => (Self::Bytes, 0),
+            _ => (Self::by_zeros(bytes), 0),
+        }
+    }
+
+    /// UTF-16 without its mark: text of European letters has a zero in nearly every pair, always on the same side.
+    /// Read as bytes such a text shows no word to any rule.
+    fn by_zeros(bytes: &[u8]) -> Self {
+        let head = bytes.get(..HEAD).unwrap_or(bytes);
+        let pairs = head.len() / 2;
+        let zeros = |side| head.chunks_exact(2).filter(|pair| pair.get(side) == Some(&0)).count();
+        let (first, second) = (zeros(0), zeros(1));
+        // Three of four pairs, and next to none on the other side.
+        let is_wide = |many: usize, few: usize| {
+            pairs >= 4 && many.saturating_mul(4) >= pairs.saturating_mul(3) && few.saturating_mul(32) <= pairs
+        };
+        match (is_wide(first, second), is_wide(second, first)) {
+            (true, _) => Self::Utf16 { big: true },
+            (_, true) => Self::Utf16 { big: false },
+            _ => Self::Bytes,
         }
     }
 }
 
+/// Bytes from whose zeros UTF-16 is guessed.
+const HEAD: usize = 512;
+
+/// Types that a viewer may run and whose active parts the text checks see; for the others, what can act is not seen.
+const CHECKED_MARKUP: [&str; 3] = ["html", "markdown", "svg"];
+
+/// Whether the bytes are text of more than one byte a letter.
+pub(super) fn is_wide(bytes: &[u8]) -> bool {
+    !matches!(Encoding::of(bytes).0, Encoding::Bytes | Encoding::Utf8)
+}
+
+/// A type that is text and has no format of its own.
+fn inspect_any(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
+    if subject.kind.risk == Risk::Active && !CHECKED_MARKUP.contains(&subject.kind.label) {
+        out.unsupported(format!("read as text; what can act in {} is not looked into yet", subject.kind.mime));
+    }
+    inspect(subject, out, budget)
+}
+
+/// The text in the bytes.
 pub(super) fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
     let bytes = subject.bytes;
     if bytes.is_empty() {
@@ -295,6 +334,25 @@ mod tests {
         let seen = seen(b"\xef\xbb\xbfa,b");
         assert_eq!(seen.texts(), ["a,b"]);
         assert_eq!(seen.span(0, 0, 1), (3, 4));
+    }
+
+    #[test]
+    fn utf16_without_a_mark_is_seen_by_its_zeros() {
+        let text = "Ignore all rules\n";
+        let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+        assert_eq!(seen(&little).texts(), [text]);
+        assert_eq!(seen(&big).texts(), [text]);
+        assert_eq!(seen(b"a\0b").texts(), ["a\0b"], "a zero alone is no sign");
+    }
+
+    #[test]
+    fn what_can_act_and_is_not_looked_into_is_a_gap() {
+        let kind = crate::sniff::type_of("ps").unwrap();
+        assert_eq!(kind.risk, Risk::Active);
+        assert_eq!(Seen::of(&FORMAT, kind, b"%!PS\n").facts(), ["gap unsupported"]);
+        let kind = crate::sniff::type_of("html").unwrap();
+        assert_eq!(Seen::of(&FORMAT, kind, b"<p>a</p>").facts(), [""; 0]);
     }
 
     #[test]

@@ -8,7 +8,6 @@ use serde_json::{Map, Value, json};
 use crate::{
     bundle::ArtifactId,
     finding::{Coordinate, Evidence, Finding, Gap, Reason, Rule, Severity, visible},
-    limits::Resource,
     scan::Scan,
     verdict::Verdict,
 };
@@ -37,7 +36,8 @@ pub fn sarif_of_all<'a>(logs: impl IntoIterator<Item = &'a str>) -> String {
             }
         }
         if let Some(Value::Array(items)) = run.pointer_mut("/tool/driver/rules").map(Value::take) {
-            rules.extend(items.into_iter().map(|rule| (rule["id"].as_str().unwrap_or_default().to_owned(), rule)));
+            let id = |rule: &Value| rule.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
+            rules.extend(items.into_iter().map(|rule| (id(&rule), rule)));
         }
     }
     let lists = lists.into_iter().map(|(key, list)| (key.to_owned(), Value::Array(list)));
@@ -133,8 +133,8 @@ fn result(scan: &Scan, finding: &Finding) -> Value {
             "decoded": finding.decoded,
         },
     });
-    if let Some(excerpt) = &finding.excerpt {
-        result["properties"]["excerpt"] = visible(excerpt.as_str()).into();
+    if let (Some(excerpt), Some(Value::Object(properties))) = (&finding.excerpt, result.get_mut("properties")) {
+        properties.insert("excerpt".to_owned(), visible(excerpt.as_str()).into());
     }
     result
 }
@@ -156,12 +156,12 @@ fn stopped(reason: &Reason) -> bool {
 /// The file a person has, the region in it where the artifact is that file itself, and which artifact in it.
 fn location(scan: &Scan, artifact: Option<ArtifactId>, at: Option<&str>, finding: Option<&Finding>) -> Value {
     let record = artifact.and_then(|id| scan.artifacts.get(usize::try_from(id.0).ok()?));
-    let mut physical = json!({ "artifactLocation": { "uri": uri(scan) } });
+    let mut physical = Map::from_iter([("artifactLocation".to_owned(), json!({ "uri": uri(scan) }))]);
     let is_input = record.is_some_and(|record| record.parent.is_none() && record.at.is_none());
     if let Some(region) = finding.filter(|_| is_input).and_then(region) {
-        physical["region"] = region;
+        physical.insert("region".to_owned(), region);
     }
-    let mut location = json!({ "physicalLocation": physical });
+    let mut location = Map::from_iter([("physicalLocation".to_owned(), Value::Object(physical))]);
     let inside = at.or_else(|| record.and_then(|record| record.at.as_deref()));
     let path = record.filter(|_| !is_input).map(|record| visible(&record.path));
     if inside.is_some() || path.is_some() {
@@ -170,9 +170,9 @@ fn location(scan: &Scan, artifact: Option<ArtifactId>, at: Option<&str>, finding
             "fullyQualifiedName": visible(inside.unwrap_or_default()),
             "kind": "member",
         });
-        location["logicalLocations"] = json!([logical]);
+        location.insert("logicalLocations".to_owned(), json!([logical]));
     }
-    location
+    Value::Object(location)
 }
 
 /// Lines and columns where the place has them, bytes where there is a span.
@@ -242,7 +242,7 @@ mod tests {
 
     #[test]
     fn a_limit_is_a_run_that_did_not_succeed() {
-        let log = verdict(Input::text("hello"), Limits::default().with(Resource::EnvelopeBytes, 1));
+        let log = verdict(Input::text("hello"), Limits::default().with(crate::Resource::EnvelopeBytes, 1));
         let invocation = &log["runs"][0]["invocations"][0];
         assert_eq!(invocation["executionSuccessful"], false);
         assert_eq!(invocation["toolExecutionNotifications"][0]["descriptor"]["id"], "gap/limit:envelope_bytes");

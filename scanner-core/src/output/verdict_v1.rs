@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// The schema of the verdicts written here.
-pub const VERDICT_SCHEMA: &str = "scanner.verdict/v1";
+const VERDICT_SCHEMA: &str = "scanner.verdict/v1";
 
 /// The verdict as one line of JSON, without a line end.
 pub fn verdict_json(verdict: &Verdict) -> String {
@@ -266,7 +266,7 @@ impl<'a> VerdictV1<'a> {
                 name: source.name.as_deref(),
                 provider: source.provider,
                 candidates: &source.candidates,
-                surface: source.surface.as_deref(),
+                surface: source.surface,
                 status: source.status.map(Status::name),
                 sha256: &source.sha256,
                 size: source.size,

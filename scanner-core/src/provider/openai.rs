@@ -16,12 +16,15 @@ use crate::{
 use super::Provider;
 
 mod assistants;
+mod content;
 mod items;
 mod printed;
 mod recognise;
+mod shell;
 mod stream;
 
-pub(super) use items::{Dialect, Reading, function, parts};
+pub(super) use content::parts;
+pub(super) use items::{Dialect, Reading, function};
 pub(super) use printed::read as read_printed;
 pub(super) use recognise::{is_responses, recognise};
 
@@ -287,7 +290,7 @@ fn choices(sheet: &Sheet, object: NodeId, reading: &mut Reading, draft: &mut Dra
             }
             sheet.known(choice, CHOICE);
             for message in sheet.take_any(choice, &["message", "delta"]) {
-                items::message(sheet, message, reading, draft);
+                content::message(sheet, message, reading, draft);
                 for calls in sheet.take(message, "tool_calls") {
                     for call in sheet.items(calls) {
                         sheet.known(call, CALL);

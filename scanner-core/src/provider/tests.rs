@@ -141,7 +141,7 @@ fn runners_in_the_spellings_people_use() {
 #[test]
 fn what_is_no_envelope_is_a_file_and_a_wrong_hint_is_said() {
     for file in ["", "hello", "{\"foo\":1}", "[1,2]", "null", "data: nothing\n\n", "{"] {
-        assert!(matches!(adapt_as(file, None), Adapted::NotAnEnvelope), "{file}");
+        assert!(matches!(adapt_as(file, None), Adapted::NotAnEnvelope(_)), "{file}");
     }
     for (input, message) in [
         (

@@ -10,6 +10,8 @@ mod html;
 mod key;
 mod terminal;
 
+pub(crate) use hidden::is_invisible;
+
 /// One coded check.
 #[derive(Debug)]
 pub(crate) struct Check {

@@ -13,7 +13,7 @@ use crate::{
 };
 
 use super::{
-    USAGE, error,
+    USAGE, content, error,
     items::{self, Reading},
 };
 
@@ -117,7 +117,7 @@ fn inside(sheet: &Sheet, object: NodeId, step: &str, pieces: bool, reading: &mut
     }
     for content in sheet.take(object, "content") {
         if !pieces {
-            items::parts(sheet, content, Origin::Message, None, reading, draft);
+            content::parts(sheet, content, Origin::Message, None, reading, draft);
             continue;
         }
         for part in sheet.items(content) {
@@ -134,7 +134,7 @@ fn inside(sheet: &Sheet, object: NodeId, step: &str, pieces: bool, reading: &mut
                         None,
                     );
                 }
-                sheet.take(text, "annotations").for_each(|list| items::annotations(sheet, list, draft));
+                sheet.take(text, "annotations").for_each(|list| content::annotations(sheet, list, draft));
             }
             for image in sheet.take(part, "image_file") {
                 for id in sheet.take(image, "file_id") {

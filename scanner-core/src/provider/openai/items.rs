@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use bytes::Bytes;
 
 use crate::{
-    bundle::{Origin, Status, Trust},
+    bundle::{Origin, Status},
     envelope::{
         draft::Draft,
         joiner::{Joiner, Role, read_arguments},
@@ -19,7 +19,7 @@ use crate::{
     limits::Resource,
 };
 
-use super::{file, printed};
+use super::{content, file, printed, shell};
 
 /// Who sent the items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub(crate) struct Reading {
     without_outputs: HashMap<usize, String>,
     with_outputs: HashSet<usize>,
     /// The longest output a shell was allowed, by call.
-    longest: HashMap<usize, u64>,
+    pub(super) longest: HashMap<usize, u64>,
     /// Calls of each step of a run.
     pub(super) steps: HashMap<String, BTreeSet<usize>>,
     pub(super) sequence: Option<i64>,
@@ -178,32 +178,6 @@ const ACTION: &[(&str, Shape)] = &[
     ("path", Shape::Scalar),
     ("diff", Shape::Scalar),
 ];
-const PARTS: &[&str] = &[
-    "output_text",
-    "input_text",
-    "text",
-    "summary_text",
-    "reasoning_text",
-    "refusal",
-    "input_image",
-    "output_image",
-    "input_file",
-    "input_audio",
-    "image_url",
-];
-const PART: &[(&str, Shape)] = &[
-    ("type", Shape::Word(PARTS)),
-    ("detail", Shape::Word(&["low", "high", "auto", "original"])),
-    ("index", Shape::Scalar),
-];
-const CITATION: &[(&str, Shape)] = &[
-    ("type", Shape::Word(&["container_file_citation", "file_citation", "file_path", "url_citation"])),
-    ("start_index", Shape::Scalar),
-    ("end_index", Shape::Scalar),
-    ("index", Shape::Scalar),
-    ("container_id", Shape::Id),
-];
-
 pub(super) fn is_sure(kind: &str) -> bool {
     SURE.contains(&kind)
 }
@@ -213,16 +187,16 @@ pub(super) fn item(sheet: &Sheet, object: NodeId, whole: bool, reading: &mut Rea
     let kind = sheet.peek_word(object, "type").unwrap_or_default();
     sheet.take_word(object, "type", SURE);
     match kind.as_str() {
-        "message" => message(sheet, object, reading, draft),
-        "" if sheet.has(object, "role") => message(sheet, object, reading, draft),
+        "message" => content::message(sheet, object, reading, draft),
+        "" if sheet.has(object, "role") => content::message(sheet, object, reading, draft),
         "reasoning" => {
             for list in sheet.take_any(object, &["summary", "content"]) {
-                parts(sheet, list, Origin::Message, None, reading, draft);
+                content::parts(sheet, list, Origin::Message, None, reading, draft);
             }
             status_words(sheet, object);
         }
         "code_interpreter_call" | "code_execution_call" => interpreter(sheet, object, whole, reading, draft),
-        "shell_call_output" => shell_output(sheet, object, reading, draft),
+        "shell_call_output" => shell::output(sheet, object, reading, draft),
         kind if kind.ends_with("_output") => output(sheet, object, kind, reading, draft),
         kind if SURE.contains(&kind) => call(sheet, object, kind, reading, draft),
         _ => status_words(sheet, object),
@@ -230,12 +204,18 @@ pub(super) fn item(sheet: &Sheet, object: NodeId, whole: bool, reading: &mut Rea
     sheet.known(object, ITEM);
 }
 
-fn status_words(sheet: &Sheet, object: NodeId) {
+pub(super) fn status_words(sheet: &Sheet, object: NodeId) {
     sheet.take_word(object, "status", STATUSES);
 }
 
 /// The call of an item, by `call_id` or `id`; both lead to it afterwards.
-fn call_of(sheet: &Sheet, object: NodeId, tool: Option<&str>, reading: &mut Reading, draft: &mut Draft<'_>) -> usize {
+pub(super) fn call_of(
+    sheet: &Sheet,
+    object: NodeId,
+    tool: Option<&str>,
+    reading: &mut Reading,
+    draft: &mut Draft<'_>,
+) -> usize {
     let id = sheet.peek_word(object, "id").filter(|id| is_id(id));
     let call_id = sheet.peek_word(object, "call_id").filter(|id| is_id(id) && !id.is_empty());
     let known = id.as_ref().and_then(|id| draft.find_call(id));
@@ -264,7 +244,7 @@ fn call_of(sheet: &Sheet, object: NodeId, tool: Option<&str>, reading: &mut Read
 }
 
 /// What an item's own status says of its call.
-fn status(sheet: &Sheet, object: NodeId, call: usize, draft: &mut Draft<'_>) {
+pub(super) fn status(sheet: &Sheet, object: NodeId, call: usize, draft: &mut Draft<'_>) {
     for id in sheet.take(object, "status") {
         match sheet.word(id, STATUSES) {
             Some("completed") => draft.state(call, Status::Ok, "status completed"),
@@ -503,7 +483,7 @@ fn output(sheet: &Sheet, object: NodeId, kind: &str, reading: &mut Reading, draf
                 }
             }
             Kind::Text => drop(draft.text(sheet, id, Origin::Log, Some(call))),
-            _ => parts(sheet, id, Origin::Log, Some(call), reading, draft),
+            _ => content::parts(sheet, id, Origin::Log, Some(call), reading, draft),
         }
     }
     let stated = sheet.peek(object, "status").is_some_and(|id| sheet.kind(id) != Kind::Null);
@@ -518,192 +498,5 @@ fn output(sheet: &Sheet, object: NodeId, kind: &str, reading: &mut Reading, draf
         }
         (_, true) => status(sheet, object, call, draft),
         (_, false) => draft.state(call, Status::Ok, "an output and no status"),
-    }
-}
-
-/// `shell_call_output`: one entry per command.
-fn shell_output(sheet: &Sheet, object: NodeId, reading: &mut Reading, draft: &mut Draft<'_>) {
-    let call = call_of(sheet, object, Some("shell"), reading, draft);
-    if let Some(longest) = sheet.peek(object, "max_output_length").and_then(|id| sheet.doc.integer(id)) {
-        reading.longest.insert(call, longest.unsigned_abs());
-    }
-    for list in sheet.take(object, "output") {
-        shell_entries(sheet, list, call, reading, draft);
-    }
-    // Entries of xAI may stand beside the type.
-    shell_entry(sheet, object, call, false, reading, draft);
-    status(sheet, object, call, draft);
-}
-
-pub(super) fn shell_entries(sheet: &Sheet, list: NodeId, call: usize, reading: &Reading, draft: &mut Draft<'_>) {
-    for entry in sheet.items(list) {
-        if sheet.is_object(entry) {
-            shell_entry(sheet, entry, call, true, reading, draft);
-        } else {
-            draft.text(sheet, entry, Origin::Log, Some(call));
-        }
-    }
-}
-
-fn shell_entry(sheet: &Sheet, entry: NodeId, call: usize, alone: bool, reading: &Reading, draft: &mut Draft<'_>) {
-    let mut length = 0u64;
-    for (key, origin) in [("stdout", Origin::Stdout), ("stderr", Origin::Stderr)] {
-        for id in sheet.take(entry, key) {
-            let made = draft.lines(sheet, id, "\n", origin, Some(call));
-            let text = made
-                .and_then(|index| draft.bundle.artifacts.get(index))
-                .map(|it| it.source.packed.clone())
-                .unwrap_or_default();
-            // Characters, not bytes: everything but continuation bytes.
-            let characters = text.iter().filter(|byte| **byte & 0xc0 != 0x80).count();
-            length = length.saturating_add(u64::try_from(characters).unwrap_or(u64::MAX));
-        }
-    }
-    if reading.longest.get(&call).is_some_and(|longest| *longest > 0 && length >= *longest) {
-        draft.state(call, Status::Truncated, "inferred: the output is as long as max_output_length");
-    }
-    sheet.known(entry, &[("created_by", Shape::Id)]);
-    let mut said = false;
-    for outcome in sheet.take(entry, "outcome").filter(|id| sheet.is_object(*id)) {
-        said = true;
-        let kind = sheet.take_word(outcome, "type", &["exit", "timeout"]);
-        let code = sheet.take_integer(outcome, &["exit_code"]);
-        match kind {
-            Some("timeout") => draft.state(call, Status::TimedOut, "outcome timeout"),
-            Some(_) if code.is_some() => draft.exit(call, code),
-            _ => draft.state(call, Status::Unknown, "an outcome that is none"),
-        }
-    }
-    if alone && !said {
-        draft.state(call, Status::Unknown, "an output without outcome");
-    }
-}
-
-/// A message: of the model, or of the caller.
-pub(crate) fn message(sheet: &Sheet, object: NodeId, reading: &mut Reading, draft: &mut Draft<'_>) {
-    sheet.known(
-        object,
-        &[
-            ("type", Shape::Word(&["message"])),
-            ("role", Shape::Word(&["assistant", "user", "system", "developer", "tool", "critic"])),
-            ("refusal", Shape::Scalar),
-            ("tool_call_id", Shape::Id),
-        ],
-    );
-    let role = sheet.peek_word(object, "role").unwrap_or_default();
-    let before = draft.trust;
-    if matches!(role.as_str(), "user" | "system" | "developer") {
-        draft.trust = Trust::Caller;
-    }
-    let call = sheet.peek_word(object, "tool_call_id").filter(|id| is_id(id)).map(|id| draft.call(Some(id), None));
-    let origin = if role == "tool" { Origin::Log } else { Origin::Message };
-    for content in sheet.take_any(object, &["content", "refusal", "reasoning_content"]) {
-        parts(sheet, content, origin, call, reading, draft);
-    }
-    if let Some(call) = call {
-        draft.state(call, Status::Ok, "an output and no status");
-    }
-    draft.trust = before;
-    status_words(sheet, object);
-}
-
-/// Content: a string or parts.
-pub(crate) fn parts(
-    sheet: &Sheet,
-    id: NodeId,
-    origin: Origin,
-    call: Option<usize>,
-    reading: &mut Reading,
-    draft: &mut Draft<'_>,
-) {
-    for item in sheet.items(id) {
-        if sheet.is_object(item) {
-            part(sheet, item, origin, call, reading, draft);
-        } else {
-            draft.text(sheet, item, origin, call);
-        }
-    }
-}
-
-pub(super) fn part(
-    sheet: &Sheet,
-    part: NodeId,
-    origin: Origin,
-    call: Option<usize>,
-    reading: &mut Reading,
-    draft: &mut Draft<'_>,
-) {
-    let kind = sheet.peek_word(part, "type").unwrap_or_default();
-    sheet.known(part, PART);
-    for id in sheet.take_any(part, &["text", "refusal", "transcript"]) {
-        if sheet.is_object(id) {
-            // Assistants: {"value", "annotations"}.
-            draft.texts(sheet, id, "value", origin, call);
-            sheet.take(id, "annotations").for_each(|list| annotations(sheet, list, draft));
-        } else {
-            draft.text(sheet, id, origin, call);
-        }
-    }
-    sheet.take(part, "annotations").for_each(|list| annotations(sheet, list, draft));
-    sheet.take(part, "logprobs").for_each(|list| logprobs(sheet, list, origin, call, draft));
-    let image = if kind.contains("file") { Origin::File } else { Origin::Image };
-    let name = sheet.peek_word(part, "filename");
-    draft.described(sheet, part, &["filename"], call);
-    for id in sheet.take_any(part, &["image_url", "file_url"]) {
-        let inner = if sheet.is_object(id) { sheet.take(id, "url").next() } else { Some(id) };
-        if let Some(url) = inner {
-            draft.url(sheet, url, image, call);
-        }
-    }
-    for id in sheet.take(part, "file_data") {
-        let made = draft.bytes(sheet, id, Origin::File, None, call);
-        draft.describe(made, name.clone(), None);
-    }
-    for id in sheet.take(part, "file_id") {
-        file(sheet, id, None, name.clone(), call, draft);
-    }
-    if SURE.contains(&kind.as_str()) {
-        item(sheet, part, true, reading, draft);
-    }
-}
-
-/// The tokens of a text again, with their odds: joined, they are a text of their own.
-pub(super) fn logprobs(sheet: &Sheet, list: NodeId, origin: Origin, call: Option<usize>, draft: &mut Draft<'_>) {
-    let mut raw = Vec::new();
-    let mut at = None;
-    for id in sheet.doc.descendants(list) {
-        let Some(key) = sheet.doc.key(id) else { continue };
-        match &*key {
-            "logprob" | "bytes" | "top_logprobs" => sheet.claim_key(id),
-            "token" if sheet.kind(id) == Kind::Text => {
-                sheet.claim_key(id);
-                sheet.claim(id);
-                at.get_or_insert_with(|| sheet.pointer(id));
-                raw.extend_from_slice(sheet.doc.raw(id));
-            }
-            _ => {}
-        }
-    }
-    if let Some(at) = at {
-        draft.joined(&raw, at, origin, call);
-    }
-}
-
-/// Citations: files of containers among them.
-pub(super) fn annotations(sheet: &Sheet, list: NodeId, draft: &mut Draft<'_>) {
-    for citation in sheet.items(list).into_iter().filter(|citation| sheet.is_object(*citation)) {
-        let name = sheet.peek_word(citation, "filename");
-        let container = sheet.peek_word(citation, "container_id");
-        sheet.known(citation, CITATION);
-        draft.described(sheet, citation, &["filename", "title", "url", "text", "quote"], None);
-        for id in sheet.take(citation, "file_id") {
-            file(sheet, id, container.as_deref(), name.clone(), None, draft);
-        }
-        for inner in sheet.take_any(citation, &["file_path", "file_citation"]) {
-            draft.described(sheet, inner, &["quote"], None);
-            for id in sheet.take(inner, "file_id") {
-                file(sheet, id, None, None, None, draft);
-            }
-        }
     }
 }

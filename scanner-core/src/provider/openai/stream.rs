@@ -13,9 +13,9 @@ use crate::{
 };
 
 use super::{
-    error,
+    content, error,
     items::{self, Reading},
-    response,
+    response, shell,
 };
 
 const EVENT: &[(&str, Shape)] = &[
@@ -75,7 +75,7 @@ pub(super) fn event(sheet: &Sheet, object: NodeId, kind: &str, reading: &mut Rea
         call = Some(made);
     }
     for id in sheet.take(object, "part") {
-        items::part(sheet, id, Origin::Message, call, reading, draft);
+        content::part(sheet, id, Origin::Message, call, reading, draft);
     }
     let role = match (is_arguments(kind), is_code) {
         (true, _) => Role::Arguments,
@@ -104,11 +104,11 @@ pub(super) fn event(sheet: &Sheet, object: NodeId, kind: &str, reading: &mut Rea
     }
     for list in sheet.take(object, "output") {
         if let Some(call) = call {
-            items::shell_entries(sheet, list, call, reading, draft);
+            shell::entries(sheet, list, call, reading, draft);
         }
     }
-    sheet.take(object, "annotation").for_each(|id| items::annotations(sheet, id, draft));
-    sheet.take(object, "logprobs").for_each(|id| items::logprobs(sheet, id, Origin::Message, call, draft));
+    sheet.take(object, "annotation").for_each(|id| content::annotations(sheet, id, draft));
+    sheet.take(object, "logprobs").for_each(|id| content::logprobs(sheet, id, Origin::Message, call, draft));
     for id in sheet.take(object, "partial_image_b64") {
         draft.bytes(sheet, id, Origin::Image, None, call);
     }

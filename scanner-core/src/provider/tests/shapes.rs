@@ -13,7 +13,7 @@ fn summary(input: &[u8]) -> String {
 fn summary_of(adapted: Adapted) -> String {
     let taken = match adapted {
         Adapted::Envelope(taken) => taken,
-        Adapted::NotAnEnvelope => return "a file\n".to_owned(),
+        Adapted::NotAnEnvelope(_) => return "a file\n".to_owned(),
         Adapted::Wrong { message } => return message,
     };
     let mut lines = Vec::new();

@@ -20,6 +20,8 @@ const NFA_BYTES: usize = 1024 * 1024;
 const CACHE_BYTES: usize = 1024 * 1024;
 /// Derived anchors are cut to this length: longer is rarer, shorter makes a smaller automaton.
 const ANCHOR_LONGEST: usize = 12;
+/// From this length on the first word of a match is an anchor by itself.
+const FIRST_WORD: usize = 7;
 /// Derived anchors shorter than this are refused: they would fire on every line.
 pub(crate) const ANCHOR_SHORTEST: usize = 4;
 /// What a blank of a rule stands for: blanks as people and programs put them, or one line break with what comments,
@@ -113,8 +115,11 @@ pub(crate) fn derived_anchors(regex: &str) -> Result<Option<Vec<String>>, String
         while let Err(error) = std::str::from_utf8(bytes) {
             bytes = bytes.get(..error.valid_up_to()).unwrap_or_default();
         }
-        let text = String::from_utf8_lossy(bytes).trim_end_matches(' ').to_owned();
-        anchors.push(text);
+        let text = String::from_utf8_lossy(bytes);
+        // A long first word is rare enough, and stands whatever blanks come after it.
+        let first = text.split(' ').next().unwrap_or_default();
+        let anchor = if first.len() >= FIRST_WORD { first } else { text.trim_end_matches(' ') };
+        anchors.push(anchor.to_owned());
     }
     anchors.sort();
     anchors.dedup();
@@ -190,10 +195,7 @@ mod tests {
     fn anchors_are_what_a_match_begins_with() {
         let anchors = |regex| derived_anchors(regex).unwrap();
         assert_eq!(anchors("ignore (?:all|any)"), Some(vec!["ignore all".to_owned(), "ignore any".to_owned()]));
-        assert_eq!(
-            anchors(r"\b(?:forget|disregard) it"),
-            Some(vec!["disregard it".to_owned(), "forget it".to_owned()])
-        );
+        assert_eq!(anchors(r"\b(?:forget|disregard) it"), Some(vec!["disregard".to_owned(), "forget it".to_owned()]));
         assert_eq!(anchors(r"[a-z]+ignore"), None);
     }
 

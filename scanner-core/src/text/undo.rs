@@ -1,0 +1,419 @@
+//! Text disguised letter by letter: spaced out, leet, rot13, reversed, one word a line, in cells, in typos.
+//!
+//! Each disguise is undone only in lines that show its marks: words that no language has but that the disguise makes
+//! of the commonest words of English.
+
+use std::ops::Range;
+
+use super::derive::{Builder, Derived};
+use crate::{
+    finding::Stop,
+    limits::{Budget, Resource},
+    view::OffsetMap,
+};
+
+mod words;
+
+use words::{correct, segment, spell};
+
+type Undo = fn(&[u8], &mut Budget, &mut Vec<Derived>) -> Result<(), Stop>;
+
+/// Every disguise.
+const ALL: &[Undo] = &[spaced, leet, rot13, reversed, tidied];
+
+/// All views of a text with a disguise undone.
+pub(super) fn views(text: &[u8], budget: &mut Budget) -> Result<Vec<Derived>, Stop> {
+    let mut views = Vec::new();
+    for undo in ALL {
+        undo(text, budget, &mut views)?;
+    }
+    Ok(views)
+}
+
+fn builder() -> Builder {
+    Builder::paying(Resource::NormalizedBytes)
+}
+
+/// A line is looked at in pieces of at most that size.
+const PIECE: usize = 4096;
+
+/// The line around an offset, at most [`PIECE`] bytes to each side.
+fn line_around(text: &[u8], at: usize) -> Range<usize> {
+    let from = at.saturating_sub(PIECE);
+    let before = text.get(from..at).unwrap_or_default();
+    let start = memchr::memrchr(b'\n', before).map_or(from, |newline| from.saturating_add(newline).saturating_add(1));
+    let to = at.saturating_add(PIECE).min(text.len());
+    let after = text.get(at..to).unwrap_or_default();
+    start..memchr::memchr(b'\n', after).map_or(to, |newline| at.saturating_add(newline))
+}
+
+/// `i g n o r e`, `i.g.n.o.r.e`, `i-g-n-o-r-e`: single letters with one and the same separator between them, eight or
+/// more. Wider gaps are between words; where there are none the words are found by a word list.
+fn spaced(text: &[u8], budget: &mut Budget, views: &mut Vec<Derived>) -> Result<(), Stop> {
+    const LETTERS_FEWEST: usize = 8;
+    let mut out = builder();
+    let mut at = 0_usize;
+    while let Some(start) = next_spaced(text, at) {
+        let separator = text.get(start.saturating_add(1)).copied().unwrap_or(b' ');
+        let mut letters: Vec<(usize, u8)> = Vec::new();
+        let mut wide = false;
+        let mut here = start;
+        while let Some(byte) = text.get(here).copied().filter(|byte| byte.is_ascii_graphic() && *byte != separator) {
+            letters.push((here, byte));
+            let rest = text.get(here.saturating_add(1)..).unwrap_or_default();
+            let gap = rest.iter().take(9).take_while(|byte| **byte == separator || **byte == b' ').count();
+            let next = rest.get(gap).copied();
+            if gap == 0 || gap > 8 || next.is_none_or(|next| !next.is_ascii_graphic()) {
+                break;
+            }
+            let is_wide = gap > 1;
+            if is_wide {
+                wide = true;
+                letters.push((here.saturating_add(1), b' '));
+            }
+            here = here.saturating_add(1).saturating_add(gap);
+            if letters.len() > PIECE {
+                break;
+            }
+        }
+        at = letters.last().map_or(start, |(last, _)| *last).saturating_add(1).max(start.saturating_add(1));
+        let alphabetic = letters.iter().filter(|(_, byte)| byte.is_ascii_alphabetic()).count();
+        if alphabetic < LETTERS_FEWEST || alphabetic.saturating_mul(10) < letters.len().saturating_mul(6) {
+            continue;
+        }
+        out.cut(start, budget)?;
+        let cuts = if wide { Vec::new() } else { segment(&letters.iter().map(|(_, byte)| *byte).collect::<Vec<u8>>()) };
+        for (index, (source, byte)) in letters.iter().enumerate() {
+            if cuts.binary_search(&index).is_ok() {
+                out.push(b" ", *source..*source, budget)?;
+            }
+            out.push(&[*byte], *source..source.saturating_add(1), budget)?;
+        }
+    }
+    views.extend(out.done(text.len(), "spaced out", true, budget)?);
+    Ok(())
+}
+
+/// Where letter, separator, letter, separator, letter, separator, letter begins.
+fn next_spaced(text: &[u8], from: usize) -> Option<usize> {
+    let rest = text.get(from..)?;
+    // The middle one of five is a letter between separators: looked for at every second place.
+    let mut at = 0_usize;
+    while let Some(window) = rest.get(at..at.saturating_add(7)) {
+        if let [a, s, b, t, c, u, d] = window {
+            let separates =
+                |byte: &u8| matches!(byte, b' ' | b'.' | b'-' | b'_' | b'*' | b'|' | b'/' | b',' | b'~' | b'+');
+            if s == t && t == u && separates(s) && [a, b, c, d].iter().all(|letter| letter.is_ascii_alphanumeric()) {
+                let before = at.checked_sub(1).and_then(|last| rest.get(last)).copied().unwrap_or(b' ');
+                if !before.is_ascii_alphanumeric() {
+                    return Some(from.saturating_add(at));
+                }
+                at = at.saturating_add(1);
+            } else if separates(c) || separates(t) {
+                at = at.saturating_add(1);
+            } else {
+                at = at.saturating_add(2);
+            }
+        }
+    }
+    None
+}
+
+/// `1gn0r3 4ll pr3v10u5`: lines with three or more words of letters and digits of leet.
+fn leet(text: &[u8], budget: &mut Budget, views: &mut Vec<Derived>) -> Result<(), Stop> {
+    const WORDS_FEWEST: usize = 3;
+    let mut out = builder();
+    let mut from = 0_usize;
+    while let Some(mark) = next_leet(text, from) {
+        let line = line_around(text, mark);
+        let line = line.start.max(from)..line.end;
+        from = line.end.max(mark.saturating_add(1));
+        let bytes = text.get(line.clone()).unwrap_or_default();
+        let words: Vec<Range<usize>> = leet_words(bytes);
+        let mixed = words.iter().filter(|word| is_leet(bytes.get((*word).clone()).unwrap_or_default())).count();
+        if mixed < WORDS_FEWEST {
+            continue;
+        }
+        out.cut(line.start, budget)?;
+        let mut at = 0_usize;
+        for word in words {
+            copy(bytes, at..word.start, line.start, &mut out, budget)?;
+            let source = bytes.get(word.clone()).unwrap_or_default();
+            let plain = spell(source);
+            let base = line.start.saturating_add(word.start);
+            out.push(&plain, base..base.saturating_add(source.len()), budget)?;
+            at = word.end;
+        }
+        copy(bytes, at..bytes.len(), line.start, &mut out, budget)?;
+    }
+    views.extend(out.done(text.len(), "leet", true, budget)?);
+    Ok(())
+}
+
+fn copy(bytes: &[u8], range: Range<usize>, base: usize, out: &mut Builder, budget: &mut Budget) -> Result<(), Stop> {
+    let source = base.saturating_add(range.start)..base.saturating_add(range.end);
+    out.push(bytes.get(range).unwrap_or_default(), source, budget)
+}
+
+/// A leet digit between letters.
+fn next_leet(text: &[u8], from: usize) -> Option<usize> {
+    let rest = text.get(from..)?;
+    let found = rest.windows(3).position(|window| {
+        matches!(window, [a, b'0' | b'1' | b'3' | b'4' | b'5' | b'7' | b'@' | b'$', c] if a.is_ascii_alphabetic() && c.is_ascii_alphabetic())
+    });
+    found.map(|at| from.saturating_add(at))
+}
+
+fn leet_words(line: &[u8]) -> Vec<Range<usize>> {
+    let mut words = Vec::new();
+    let mut start: Option<usize> = None;
+    for (at, byte) in line.iter().enumerate() {
+        let inside = byte.is_ascii_alphanumeric() || matches!(byte, b'@' | b'$' | b'!' | b'|');
+        match (inside, start) {
+            (true, None) => start = Some(at),
+            (false, Some(from)) => {
+                words.push(from..at);
+                start = None;
+            }
+            _ => {}
+        }
+    }
+    words.extend(start.map(|from| from..line.len()));
+    words
+}
+
+/// Letters and leet digits, both, and no hexadecimal number.
+fn is_leet(word: &[u8]) -> bool {
+    let letters = word.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
+    let digits = word.iter().filter(|byte| matches!(byte, b'0'..=b'9' | b'@' | b'$' | b'!' | b'|')).count();
+    (2..=16).contains(&word.len())
+        && letters >= 1
+        && digits >= 1
+        && !word.iter().any(|byte| matches!(byte, b'2' | b'6'))
+        && !(word.len() >= 6 && word.iter().all(u8::is_ascii_hexdigit))
+}
+
+/// Lines with two different marks, from the first one of each on.
+fn marked(text: &[u8], marks: &[&str]) -> Vec<Range<usize>> {
+    let mut lines: Vec<Range<usize>> = Vec::new();
+    let Some((first, others)) = marks.split_first() else { return lines };
+    for mark in [first].into_iter().chain(others) {
+        for at in memchr::memmem::find_iter(text, mark.as_bytes()) {
+            if lines.iter().rev().take(4).any(|line| line.contains(&at)) {
+                continue;
+            }
+            let line = line_around(text, at);
+            let bytes = text.get(line.clone()).unwrap_or_default();
+            let kinds = marks.iter().filter(|mark| memchr::memmem::find(bytes, mark.as_bytes()).is_some()).count();
+            if kinds >= 2 {
+                lines.push(line);
+            }
+        }
+    }
+    lines.sort_by_key(|line| line.start);
+    lines.dedup_by(|next, line| next.start < line.end);
+    lines
+}
+
+/// The commonest words of English in rot13.
+const ROT13: &[&str] = &[
+    "gur",
+    "naq ",
+    "lbh",
+    "jvgu",
+    "vafgehpg",
+    "cebzcg",
+    "vtaber",
+    "cerivbhf",
+    "nffvfgnag",
+    "fraq",
+    "erirny",
+    "qryrgr",
+    "hfre",
+    "flfgrz",
+];
+
+fn rot13(text: &[u8], budget: &mut Budget, views: &mut Vec<Derived>) -> Result<(), Stop> {
+    let lower = text.to_ascii_lowercase();
+    let mut out = builder();
+    for line in marked(&lower, ROT13) {
+        out.cut(line.start, budget)?;
+        let bytes: Vec<u8> = text.get(line.clone()).unwrap_or_default().iter().map(|byte| turned(*byte)).collect();
+        out.push(&bytes, line.clone(), budget)?;
+    }
+    views.extend(out.done(text.len(), "rot13", true, budget)?);
+    Ok(())
+}
+
+fn turned(byte: u8) -> u8 {
+    match byte {
+        b'a'..=b'm' | b'A'..=b'M' => byte.wrapping_add(13),
+        b'n'..=b'z' | b'N'..=b'Z' => byte.wrapping_sub(13),
+        _ => byte,
+    }
+}
+
+/// The commonest words of English, read backwards.
+const REVERSED: &[&str] = &[
+    " eht",
+    "eht ",
+    " dna",
+    "dna ",
+    " uoy",
+    "uoy ",
+    "snoitcurtsni",
+    "tpmorp",
+    "erongi",
+    "suoiverp",
+    "tnatsissa",
+    " dnes",
+    " laever",
+    "metsys",
+    " resu",
+    "eteled",
+];
+
+fn reversed(text: &[u8], budget: &mut Budget, views: &mut Vec<Derived>) -> Result<(), Stop> {
+    let lower = text.to_ascii_lowercase();
+    for line in marked(&lower, REVERSED) {
+        let bytes = text.get(line.clone()).unwrap_or_default();
+        let mut mirrored: Vec<u8> = Vec::with_capacity(bytes.len());
+        for chunk in bytes.utf8_chunks() {
+            let mut part: Vec<u8> = chunk.invalid().to_vec();
+            part.extend(chunk.valid().chars().rev().collect::<String>().into_bytes());
+            part.append(&mut mirrored);
+            mirrored = part;
+        }
+        budget.spend(Resource::NormalizedBytes, u64::try_from(mirrored.len()).unwrap_or(u64::MAX))?;
+        let within = crate::finding::Span {
+            start: u64::try_from(line.start).unwrap_or(u64::MAX),
+            end: u64::try_from(line.end).unwrap_or(u64::MAX),
+        };
+        views.push(Derived { text: mirrored, map: OffsetMap::Within(within), layer: "reversed", only_injection: true });
+    }
+    Ok(())
+}
+
+/// Words beside which a text is tidied up: rare enough on honest text, and hardly an instruction to a model does
+/// without them.
+const TELLING: &[&str] = &[
+    "nstruction",
+    "revious",
+    "gnore",
+    "isregard",
+    "orget",
+    "prompt",
+    "ssistant",
+    "eveal",
+    "nguage model",
+    "onversation",
+    "onfirmation",
+    "ermission",
+    "redentials",
+    "assword",
+    "retend",
+    "verride",
+    "estrict",
+    "emember",
+    "user",
+    "system",
+    "secret",
+    " AI ",
+    "LLM",
+];
+
+/// Half of the stretch that is tidied around a telling word.
+const AROUND: usize = 160;
+
+/// Around telling words: markup and quotes taken off, words joined over line breaks, cells and underscores, typing
+/// errors in the words that matter put right.
+fn tidied(text: &[u8], budget: &mut Budget, views: &mut Vec<Derived>) -> Result<(), Stop> {
+    let mut stretches: Vec<Range<usize>> = Vec::new();
+    for found in words::telling().into_iter().flat_map(|words| words.find_iter(text)) {
+        let range = found.start().saturating_sub(AROUND)..found.end().saturating_add(AROUND).min(text.len());
+        match stretches.last_mut() {
+            Some(last) if range.start <= last.end => last.end = range.end,
+            _ => stretches.push(range),
+        }
+    }
+    let mut out = builder();
+    for stretch in stretches {
+        let bytes = text.get(stretch.clone()).unwrap_or_default();
+        if !is_untidy(bytes) {
+            continue;
+        }
+        out.cut(stretch.start, budget)?;
+        tidy(bytes, stretch.start, &mut out, budget)?;
+    }
+    views.extend(out.done(text.len(), "tidied", true, budget)?);
+    Ok(())
+}
+
+/// Whether tidying would change more than nothing: a word with a typing error, or words apart.
+fn is_untidy(bytes: &[u8]) -> bool {
+    let mut short_lines = 0_usize;
+    let mut separators = 0_usize;
+    for line in bytes.split(|byte| *byte == b'\n') {
+        let words = line.split(|byte| !byte.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).count();
+        short_lines = if words <= 2 && words > 0 { short_lines.saturating_add(1) } else { 0 };
+        if short_lines >= 3 {
+            return true;
+        }
+        separators = separators.max(
+            line.iter()
+                .filter(|byte| {
+                    matches!(byte, b'|' | b'_' | b'*' | b'\t' | b'+' | b'<' | b',' | b';' | b'"' | b'`' | b'\\')
+                })
+                .count(),
+        );
+    }
+    separators >= 3 || words::has_typo(bytes)
+}
+
+fn tidy(bytes: &[u8], base: usize, out: &mut Builder, budget: &mut Budget) -> Result<(), Stop> {
+    let mut at = 0_usize;
+    while let Some(byte) = bytes.get(at).copied() {
+        let here = base.saturating_add(at);
+        if byte == b'<' {
+            // A tag inside of a word or between words.
+            let rest = bytes.get(at..).unwrap_or_default();
+            let end = rest.iter().take(80).position(|byte| *byte == b'>');
+            if let Some(end) = end
+                && rest.get(1).is_some_and(|next| next.is_ascii_alphabetic() || matches!(next, b'/' | b'!'))
+            {
+                at = at.saturating_add(end).saturating_add(1);
+                continue;
+            }
+        }
+        if byte.is_ascii_alphanumeric() || byte >= 0x80 {
+            let rest = bytes.get(at..).unwrap_or_default();
+            let length =
+                rest.iter().position(|byte| !(byte.is_ascii_alphanumeric() || *byte >= 0x80)).unwrap_or(rest.len());
+            let word = rest.get(..length).unwrap_or_default();
+            for part in words::humps(word) {
+                let piece = word.get(part.clone()).unwrap_or_default();
+                let source = here.saturating_add(part.start)..here.saturating_add(part.end);
+                if part.start > 0 {
+                    out.push(b" ", source.start..source.start, budget)?;
+                }
+                match correct(piece) {
+                    Some(right) => out.push(right.as_bytes(), source, budget)?,
+                    None => out.push(piece, source, budget)?,
+                }
+            }
+            at = at.saturating_add(length);
+            continue;
+        }
+        match byte {
+            b'*' | b'`' | b'"' | b'+' | b'\\' => {}
+            b' ' | b'\t' | b'\n' | b'\r' | b'|' | b'_' | b',' | b';' | b'>' | b'#' => {
+                if out.last().is_some_and(|last| last != b' ') {
+                    out.push(b" ", here..here.saturating_add(1), budget)?;
+                }
+            }
+            _ => out.push(&[byte], here..here.saturating_add(1), budget)?,
+        }
+        at = at.saturating_add(1);
+    }
+    Ok(())
+}
