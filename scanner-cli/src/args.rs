@@ -32,6 +32,9 @@ pub(crate) enum Command {
     /// Receipts: what was scanned, with what, to which decision
     #[command(subcommand)]
     Receipt(ReceiptCommand),
+    /// Run the service: the program scanner-http, with these arguments
+    #[command(disable_help_flag = true)]
+    Serve(ServeArgs),
 }
 
 /// Options that choose policy, rules and limits.
@@ -124,6 +127,13 @@ impl FailOn {
         };
         decision.is_some_and(|decision| decision >= least)
     }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    /// Arguments of scanner-http; --help tells them
+    #[arg(value_name = "ARGS", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) args: Vec<std::ffi::OsString>,
 }
 
 #[derive(Debug, Args)]

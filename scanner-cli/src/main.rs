@@ -8,6 +8,7 @@ mod problem;
 mod receipt;
 mod rules;
 mod scan;
+mod serve;
 mod sniff;
 mod text;
 
@@ -103,5 +104,6 @@ fn run(command: Command) -> Result<Exit, Failure> {
         Command::Rules(command) => rules::run(&command),
         Command::Policy(command) => policy::run(&command),
         Command::Receipt(command) => receipt::run(&command),
+        Command::Serve(args) => serve::run(&args),
     }
 }

@@ -458,3 +458,19 @@ fn sarif_is_one_log_of_all_inputs() {
     );
     assert_eq!(log["runs"][0]["artifacts"].as_array().unwrap().len(), 2);
 }
+
+#[test]
+fn serve_is_the_program_beside_this_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let command = folder.path().join("scanner");
+    fs::copy(env!("CARGO_BIN_EXE_scanner"), &command).unwrap();
+    let run = || Command::new(&command).args(["serve", "--config", "a b", "--help"]).env("PATH", "").output().unwrap();
+    let missing = run();
+    assert_eq!(missing.status.code(), Some(64));
+    assert!(String::from_utf8_lossy(&missing.stderr).contains("scanner-http is not there"));
+    let service = folder.path().join("scanner-http");
+    fs::write(&service, "#!/bin/sh\nfor each; do echo \"$each\"; done\nexit 7\n").unwrap();
+    fs::set_permissions(&service, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let there = run();
+    assert_eq!((there.status.code(), there.stdout.as_slice()), (Some(7), &b"--config\na b\n--help\n"[..]));
+}

@@ -10,6 +10,7 @@ use std::{
     time::Duration,
 };
 
+use rustix::process::{Resource, getrlimit, setrlimit};
 use scanner_http::{Config, ConfigError, Server, State, admin_router, config::Level, router};
 use tokio::{
     signal::unix::{Signal, SignalKind, signal},
@@ -29,6 +30,8 @@ Without a configuration it listens on 127.0.0.1:8080, and on 127.0.0.1:8081 for 
 Try: curl --data-binary @FILE 'http://127.0.0.1:8080/v1/scan?audience=page', or open http://127.0.0.1:8080/docs
 ";
 
+/// Connections of the admin listener: probes and a scraper or two.
+const ADMIN_CONNECTIONS: usize = 64;
 /// The command line or the configuration is wrong (sysexits `EX_USAGE`, as the command).
 const WRONG: u8 = 64;
 
@@ -115,6 +118,12 @@ fn health(address: &str) -> ExitCode {
 
 fn run(config: Config) -> ExitCode {
     log(config.log.level);
+    // Where it was, and not what it said: that may quote input.
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(ToString::to_string);
+        tracing::error!(place, "a panic");
+    }));
+    descriptors(&config);
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().max_blocking_threads(16).build() {
         Ok(runtime) => runtime,
         Err(error) => return say(&format!("scanner-http: {error}"), 1),
@@ -122,6 +131,25 @@ fn run(config: Config) -> ExitCode {
     match runtime.block_on(serve(config)) {
         Ok(code) => code,
         Err(error) => say(&format!("scanner-http: {error}"), 1),
+    }
+}
+
+/// As many file descriptors as the configuration can use; shells often start programs with fewer than the system grants.
+fn descriptors(config: &Config) {
+    // Both listeners, bodies in files, three pipes for each worker, and some for whatever else.
+    let needed = config.connections.most.saturating_add(config.body.uploads).saturating_add(config.workers.queue);
+    let needed = needed.saturating_add(config.workers.count.saturating_mul(8)).saturating_add(256) as u64;
+    let mut limit = getrlimit(Resource::Nofile);
+    if limit.current.is_some_and(|current| current < needed) {
+        limit.current = Some(limit.maximum.map_or(needed, |maximum| maximum.min(needed)));
+        let raised = setrlimit(Resource::Nofile, limit.clone()).is_ok();
+        if !raised || limit.current.is_some_and(|current| current < needed) {
+            tracing::warn!(
+                needed,
+                granted = limit.current,
+                "too few file descriptors (ulimit -n) for connections.most"
+            );
+        }
     }
 }
 
@@ -134,7 +162,9 @@ fn log(level: Level) {
         Level::Info => tracing::level_filters::LevelFilter::INFO,
         Level::Debug => tracing::level_filters::LevelFilter::DEBUG,
     };
+    // Nothing can be done about a closed standard error, least of all there.
     tracing_subscriber::fmt()
+        .log_internal_errors(false)
         .json()
         .flatten_event(true)
         .with_target(false)
@@ -153,7 +183,9 @@ async fn serve(config: Config) -> io::Result<ExitCode> {
     };
     let open = state.open_connections();
     let service = Server::bind(listen, router(state.clone()), &connections, open.clone()).await?;
-    let watched = Server::bind(admin, admin_router(state.clone()), &connections, open).await?;
+    let mut few = connections.clone();
+    few.most = few.most.min(ADMIN_CONNECTIONS);
+    let watched = Server::bind(admin, admin_router(state.clone()), &few, open).await?;
     tracing::info!(address = %service.address()?, admin = %watched.address()?, version = env!("CARGO_PKG_VERSION"), "listening");
 
     let (end, ends) = watch::channel(false);

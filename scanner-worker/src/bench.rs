@@ -1,6 +1,6 @@
 //! The bench: rules and policies ready, where jobs are done, in whichever process.
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::{borrow::Cow, cell::OnceCell, collections::BTreeMap};
 
 use bytes::Bytes;
 use scanner_core::{
@@ -18,6 +18,8 @@ use crate::{
 pub struct Bench {
     scanner: Scanner,
     policies: Vec<(String, Policy)>,
+    /// Those that ship, read when they are first asked for: reading one takes longer than many a scan.
+    built_in: Vec<(&'static str, OnceCell<Policy>)>,
 }
 
 /// The built-in rules and those of the operator.
@@ -54,7 +56,8 @@ impl Bench {
             .iter()
             .map(|policy| Ok((policy.name.clone(), read_policy(&policy.name, &policy.text)?)))
             .collect::<Result<_, SettingsError>>()?;
-        Ok(Self { scanner: Scanner::new(rule_set(&setup.rules)?, setup.limits), policies })
+        let built_in = scanner_rules::POLICIES.iter().map(|(name, _)| (*name, OnceCell::new())).collect();
+        Ok(Self { scanner: Scanner::new(rule_set(&setup.rules)?, setup.limits), policies, built_in })
     }
 
     /// CPU seconds that one job may use.
@@ -71,19 +74,25 @@ impl Bench {
         answer.unwrap_or_else(|refused| *refused)
     }
 
-    fn policy(&self, name: &str) -> Result<Cow<'_, Policy>, Box<Answer>> {
+    fn policy(&self, name: &str) -> Result<&Policy, Box<Answer>> {
         if let Some((_, policy)) = self.policies.iter().find(|(known, _)| known == name) {
-            return Ok(Cow::Borrowed(policy));
+            return Ok(policy);
         }
-        let text = built_in_policy(name)
-            .ok_or_else(|| Answer::boxed("unknown_policy", format!("there is no policy \"{name}\"")))?;
-        read_policy(name, text).map(Cow::Owned).map_err(|error| Answer::boxed("bad_policy", error.to_string()))
+        let known = self.built_in.iter().find(|(known, _)| *known == name);
+        let (Some((_, read)), Some(text)) = (known, built_in_policy(name)) else {
+            return Err(Answer::boxed("unknown_policy", format!("there is no policy \"{name}\"")));
+        };
+        if let Some(policy) = read.get() {
+            return Ok(policy);
+        }
+        let policy = read_policy(name, text).map_err(|error| Answer::boxed("bad_policy", error.to_string()))?;
+        Ok(read.get_or_init(|| policy))
     }
 
     /// Scans and decides. With a death in the job nothing is parsed.
     fn scan(&self, job: &ScanJob) -> Result<Answer, Box<Answer>> {
         let policy = self.policy(&job.policy)?;
-        let audiences = audiences(&policy, &job.audiences)?;
+        let audiences = audiences(policy, &job.audiences)?;
         let mut input = Input::auto(job.bytes.clone());
         input.kind = Kind::named(&job.kind);
         input.name.clone_from(&job.name);
@@ -97,7 +106,7 @@ impl Bench {
         input.context.clone_from(&job.context);
         input.facts = facts(job.death.as_ref());
         let report = self.scanner.scan(input);
-        let verdict = report.decide(&policy, &audiences, today(job.now.as_deref()));
+        let verdict = report.decide(policy, &audiences, today(job.now.as_deref()));
         Ok(Answer {
             decision: Some(verdict.decision()),
             complete: report.is_complete(),
@@ -121,11 +130,11 @@ impl Bench {
     /// One answer for each line that is not blank. With a death nothing is parsed.
     pub(crate) fn texts(&self, job: &TextJob, death: Option<&Death>) -> Result<Answer, Box<Answer>> {
         let policy = self.policy(&job.policy)?;
-        let audiences = audiences(&policy, &job.audiences)?;
+        let audiences = audiences(policy, &job.audiences)?;
         let now = today(job.now.as_deref());
         let mut answer = Answer { complete: true, ..Answer::default() };
         for (number, line) in (job.first..).zip(lines(&job.lines)) {
-            if let Some(line) = text_line(&self.scanner, &policy, &audiences, now, (number, &line), facts(death)) {
+            if let Some(line) = text_line(&self.scanner, policy, &audiences, now, (number, &line), facts(death)) {
                 answer.decision = answer.decision.max(line.decision);
                 answer.complete &= line.complete;
                 answer.output.push_str(&line.json);

@@ -158,6 +158,16 @@ fn an_idle_connection_ends() {
 }
 
 #[test]
+fn an_answer_that_is_not_read_ends_the_connection() {
+    let service = small();
+    let mut client = service.connect();
+    // Tens of megabytes of answers, more than two sockets hold.
+    client.write("GET /v1/rules HTTP/1.1\r\nHost: a\r\n\r\n".repeat(2000).as_bytes());
+    service.until("scanner_connections 2");
+    service.until("scanner_connections 1");
+}
+
+#[test]
 fn encoded_bodies_are_refused() {
     let service = small();
     for coding in ["gzip", "br", "zstd", "identity, gzip", "x\u{e9}"] {

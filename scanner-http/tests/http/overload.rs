@@ -119,6 +119,20 @@ fn without_a_worker_it_is_not_ready_and_still_answers() {
 }
 
 #[test]
+fn without_file_descriptors_it_waits_and_recovers() {
+    let service = Service::start("[connections]\nidle = \"1s\"\nhead = \"1s\"\n");
+    let few = rustix::process::Rlimit { current: Some(40), maximum: Some(40) };
+    rustix::process::prlimit(Some(service.pid()), rustix::process::Resource::Nofile, few).unwrap();
+    let clients: Vec<_> = (0..60).map(|_| service.connect()).collect();
+    thread::sleep(Duration::from_millis(300));
+    drop(clients);
+    for _ in 0..10 {
+        service.scan("audience=page", b"hello").is_verdict();
+    }
+    assert!(service.log().iter().any(|line| line.contains("Too many open files")), "{:?}", service.log());
+}
+
+#[test]
 fn many_at_once_all_get_an_answer() {
     let service = Service::start("[workers]\ncount = 2\nqueue = 4\n[connections]\nmost = 50\n");
     let started = Instant::now();
