@@ -2,302 +2,38 @@
 
 use std::{
     collections::{BTreeMap, VecDeque},
-    ops::Deref,
     sync::Arc,
 };
 
 use bytes::Bytes;
 
 use crate::{
-    bundle::{Artifact, ArtifactId, Bundle, Call, Origin, Reference, Source, Status, Trust},
-    envelope::{self, Attachment},
-    finding::{Confidence, Finding, Findings, Gap, Reason, Rule, RuleText, Severity, Stop, Tally, sha256_hex},
+    bundle::{Artifact, ArtifactId, Bundle, Origin, Source, Status},
+    envelope,
+    finding::{Finding, Findings, Gap, Reason, Rule, Stop, sha256_hex},
     format::{self, Out, Subject},
     inflate,
     limits::{Budget, Exhausted, Limits, Resource},
     provider::{self, Adapted},
-    sniff::{self, Promise, Sniffed, Type},
+    sniff::{self, Sniffed},
     text::{Reading, RuleSet, Watch},
     view::TextView,
 };
 
-/// What an input is, as far as the caller knows.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub enum Kind {
-    /// An envelope if it is a known one, otherwise a file.
-    Auto,
-    /// One file, whatever it looks like: an envelope inside is not taken for one.
-    File,
-    /// One text.
-    Text,
-    /// The envelope of that system, by the name used with `--as`.
-    Envelope(String),
-    /// A bundle that the caller built; the bytes of the input are ignored.
-    Bundle(Bundle),
-}
+mod input;
+mod lies;
+mod report;
 
-impl Kind {
-    /// The word of `--as`.
-    pub fn name(&self) -> &str {
-        match self {
-            Self::Auto => "auto",
-            Self::File => "file",
-            Self::Text => "text",
-            Self::Envelope(system) => system,
-            Self::Bundle(_) => "bundle",
-        }
-    }
+pub use input::{EngineAnswer, Facts, Input, Kind};
+pub use report::{ArtifactRecord, Refusal, Report, Scan, SourceRecord};
 
-    /// What that word of `--as` means.
-    pub fn named(word: &str) -> Self {
-        match word {
-            "auto" => Self::Auto,
-            "file" => Self::File,
-            "text" => Self::Text,
-            system => Self::Envelope(system.to_owned()),
-        }
-    }
-}
-
-/// What only the world outside can know, recorded so that the same facts give the same verdict again.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Facts {
-    /// The worker that parsed this input died: why, and in words.
-    pub death: Option<(Reason, String)>,
-    /// What external engines said.
-    pub engines: Vec<EngineAnswer>,
-}
-
-impl Facts {
-    /// The worker that parsed this input died.
-    pub fn of_death(reason: Reason, detail: impl Into<String>) -> Self {
-        Self { death: Some((reason, detail.into())), ..Self::default() }
-    }
-}
-
-/// What an external engine said about one input.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct EngineAnswer {
-    /// Its name.
-    pub name: String,
-    /// Its version.
-    pub version: String,
-    /// Version of its database.
-    pub database: String,
-    /// When its database was made.
-    pub database_time: String,
-    /// What it said.
-    pub answer: String,
-}
-
-/// One thing to scan.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Input {
-    /// Its bytes.
-    pub bytes: Bytes,
-    /// What it is.
-    pub kind: Kind,
-    /// The name that came with it. Untrusted.
-    pub name: Option<String>,
-    /// The media type that came with it. Untrusted.
-    pub declared: Option<String>,
-    /// What the caller fetched for references.
-    pub attachments: Vec<Attachment>,
-    /// Literal strings that must not appear anywhere.
-    pub watch: Vec<String>,
-    /// Bound into the receipt, never interpreted.
-    pub context: BTreeMap<String, String>,
-    /// What only the world outside can know.
-    pub facts: Facts,
-}
-
-impl Input {
-    fn of(kind: Kind, bytes: impl Into<Bytes>) -> Self {
-        Self {
-            bytes: bytes.into(),
-            kind,
-            name: None,
-            declared: None,
-            attachments: Vec::new(),
-            watch: Vec::new(),
-            context: BTreeMap::new(),
-            facts: Facts::default(),
-        }
-    }
-
-    /// An envelope if it is a known one, otherwise a file.
-    pub fn auto(bytes: impl Into<Bytes>) -> Self {
-        Self::of(Kind::Auto, bytes)
-    }
-
-    /// One file under an untrusted name.
-    pub fn file(name: impl Into<String>, bytes: impl Into<Bytes>) -> Self {
-        Self { name: Some(name.into()), ..Self::of(Kind::File, bytes) }
-    }
-
-    /// One text, such as the standard output of a run.
-    pub fn text(text: impl Into<Bytes>) -> Self {
-        Self::of(Kind::Text, text)
-    }
-
-    /// The envelope of a system, by the name used with `--as`: `openai`, `bundle`, ….
-    pub fn envelope(system: impl Into<String>, bytes: impl Into<Bytes>) -> Self {
-        Self::of(Kind::Envelope(system.into()), bytes)
-    }
-
-    /// A bundle that the caller built.
-    pub fn bundle(bundle: Bundle) -> Self {
-        Self::of(Kind::Bundle(bundle), Bytes::new())
-    }
-}
+use lies::{TRAILING, compare_types};
 
 /// Scans inputs with one set of rules under one set of limits. Cheap to clone, pure, usable from many threads.
 #[derive(Clone, Debug)]
 pub struct Scanner {
     rules: RuleSet,
     limits: Limits,
-}
-
-/// Why nothing was scanned at all. The report then holds one gap that says the same.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Refusal {
-    /// Stable word: `too_large` or `not_an_envelope`.
-    pub code: &'static str,
-    /// For the person who can act.
-    pub message: String,
-}
-
-/// Facts about the input as a whole.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct SourceRecord {
-    /// What the caller said it is: the word of `--as`.
-    pub asked: String,
-    /// What it is: `envelope`, `file`, `text` or `bundle`.
-    pub kind: &'static str,
-    /// Base name of the file, where one was given.
-    pub name: Option<String>,
-    /// The declared media type that came with it.
-    pub declared: Option<String>,
-    /// The system it came from.
-    pub provider: Option<&'static str>,
-    /// The systems it may have come from, where that is not sure.
-    pub candidates: Vec<&'static str>,
-    /// Which of the system's interfaces.
-    pub surface: Option<&'static str>,
-    /// How the whole ended; `None` for files and texts.
-    pub status: Option<Status>,
-    /// Digest of the input.
-    pub sha256: String,
-    /// Size of the input in bytes.
-    pub size: u64,
-}
-
-/// One artifact as it was seen.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct ArtifactRecord {
-    /// Its number.
-    pub id: ArtifactId,
-    /// What it was inside of.
-    pub parent: Option<ArtifactId>,
-    /// The call it belongs to, by position.
-    pub call: Option<usize>,
-    /// Names from the outermost to this one, each percent-encoded, joined by `!`.
-    pub path: String,
-    /// Where in the envelope.
-    pub at: Option<String>,
-    /// Which part of the result.
-    pub origin: Origin,
-    /// Who worded it.
-    pub trust: Trust,
-    /// Its untrusted name, secrets masked.
-    pub name: Option<String>,
-    /// Its declared media type.
-    pub declared: Option<String>,
-    /// What its bytes are.
-    pub kind: &'static Type,
-    /// What a browser would take them for.
-    pub browser: &'static str,
-    /// What else they are valid as.
-    pub also: Vec<&'static Type>,
-    /// Size in bytes, unpacked.
-    pub size: u64,
-    /// Digest of the unpacked bytes.
-    pub sha256: String,
-    source: Source,
-}
-
-/// Everything one scan saw and could not see, before any policy.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct Scan {
-    /// Digest over the rules that read it.
-    pub rules: String,
-    /// What it was allowed to spend.
-    pub limits: Limits,
-    /// What it spent.
-    pub spent: Limits,
-    /// The input as a whole.
-    pub source: SourceRecord,
-    /// Why nothing was scanned, where that is so.
-    pub refusal: Option<Refusal>,
-    /// The executions.
-    pub calls: Vec<Call>,
-    /// The artifacts, in order of their numbers.
-    pub artifacts: Vec<ArtifactRecord>,
-    /// What the envelope points at; with the artifact that answers it, where the caller attached one.
-    pub references: Vec<(Reference, Option<ArtifactId>)>,
-    /// The findings kept, worst first.
-    pub findings: Vec<Finding>,
-    /// Kinds of findings that were counted and not kept.
-    pub counted: Vec<Tally>,
-    /// How many findings of each severity there were, kept or not.
-    pub totals: BTreeMap<Severity, u64>,
-    /// What was not seen.
-    pub gaps: Vec<Gap>,
-    /// What the caller attached: reference id and digest.
-    pub attachments: Vec<(String, String)>,
-    /// Digest over the watch list; `None` without one. The strings themselves are kept nowhere.
-    pub watch: Option<String>,
-    /// The recorded facts.
-    pub facts: Facts,
-    /// The caller's context.
-    pub context: BTreeMap<String, String>,
-}
-
-/// The result of a scan: a counted hold on a [`Scan`].
-#[derive(Clone, Debug)]
-pub struct Report {
-    scan: Arc<Scan>,
-}
-
-impl Deref for Report {
-    type Target = Scan;
-
-    fn deref(&self) -> &Scan {
-        &self.scan
-    }
-}
-
-impl Scan {
-    /// Whether everything was seen: no gap, and every reference attached.
-    pub fn is_complete(&self) -> bool {
-        self.gaps.is_empty() && self.references.iter().all(|(_, artifact)| artifact.is_some())
-    }
-
-    /// The bytes of an artifact as they came, unpacked again where they were packed.
-    pub(crate) fn bytes_of(&self, id: ArtifactId) -> Option<Bytes> {
-        let record = self.artifacts.get(usize::try_from(id.0).ok()?)?;
-        let mut budget = Budget::new(self.limits);
-        let unpacked = inflate::unpack(&record.source, &mut budget);
-        (unpacked.stop.is_none()).then_some(unpacked.bytes)
-    }
 }
 
 impl Scanner {
@@ -416,58 +152,6 @@ struct Run<'a> {
     records: Vec<ArtifactRecord>,
     queue: VecDeque<Queued>,
 }
-
-static MISMATCH: Rule = Rule::built_in(
-    "type/mismatch",
-    "type.mismatch",
-    Severity::Low,
-    Confidence::High,
-    RuleText {
-        title: "The content is not what the name or the declared type says",
-        why: "Whoever trusts the name opens it with the wrong program, and a filter that goes by the name never looks inside.",
-        remedy: "Serve it under the type that was found, or ask the producer for the right one.",
-    },
-);
-
-static POLYGLOT: Rule = Rule::built_in(
-    "type/polyglot",
-    "type.polyglot",
-    Severity::High,
-    Confidence::High,
-    RuleText {
-        title: "The same bytes are valid as two types",
-        why: "One reader sees a harmless file, the next one runs or unpacks something else from the same bytes.",
-        remedy: "Do not pass it on; re-encode it to the one type that is wanted.",
-    },
-);
-
-static PREFIX: Rule = Rule::built_in(
-    "type/prefix-data",
-    "type.prefix_data",
-    Severity::Medium,
-    Confidence::High,
-    RuleText {
-        title: "Something stands before the file begins",
-        why: "Readers that search for the beginning open the file all the same; those that do not, and filters, see the \
-              junk. What it is for is hidden.",
-        remedy: "Have a person look, or take only the part that is the file.",
-    },
-);
-
-static TRAILING: Rule = Rule::built_in(
-    "type/trailing-data",
-    "type.trailing_data",
-    Severity::Medium,
-    Confidence::High,
-    RuleText {
-        title: "Something stands behind the end of the file",
-        why: "Viewers stop at the end and show nothing of it: a place to carry data out, or a second file in.",
-        remedy: "Cut the file at its end before it is passed on.",
-    },
-);
-
-/// Rules of the scan itself.
-pub(crate) const RULES: &[&Rule] = &[&MISMATCH, &POLYGLOT, &PREFIX, &TRAILING];
 
 impl Run<'_> {
     /// Turns the input into a bundle of artifacts.
@@ -705,60 +389,12 @@ fn shorten(words: &mut String) {
 /// Every rule that lives in code: of the scan, of formats, of envelopes and of text checks.
 pub fn rules_in_code() -> impl Iterator<Item = &'static Rule> {
     let formats = format::ALL.iter().flat_map(|format| format.rules);
-    RULES.iter().chain(formats).chain(envelope::RULES).chain(provider::RULES).copied().chain(RuleSet::coded())
+    lies::RULES.iter().chain(formats).chain(envelope::RULES).chain(provider::RULES).copied().chain(RuleSet::coded())
 }
 
 /// Streams and messages are text whatever they look like.
 const fn is_text_origin(origin: Origin) -> bool {
     !matches!(origin, Origin::Image | Origin::File | Origin::Member)
-}
-
-/// A lying name or declared type, bytes that are two things at once, and what stands before or behind.
-fn compare_types(sniffed: &Sniffed, name: Option<&str>, declared: Option<&str>, size: u64, out: &mut Out<'_>) {
-    let mime = sniffed.kind.mime;
-    if let Some(mismatch) = sniff::mismatch(sniffed, name, declared) {
-        // One kind of text under the name of another misleads nobody: a log called .csv, JSON lines called .json.
-        let texts =
-            sniffed.kind.is_text && sniff::types().iter().any(|kind| kind.mime == mismatch.declared && kind.is_text);
-        let severity = match (mismatch.more_dangerous, texts) {
-            (true, _) => Severity::High,
-            (false, false) => Severity::Medium,
-            (false, true) => Severity::Low,
-        };
-        let promise = match mismatch.promise {
-            Promise::Name => "its name says",
-            Promise::Declared => "it was declared as",
-        };
-        out.find(
-            Finding::built_in(&MISMATCH)
-                .severity(severity)
-                .message(format!("{promise} {}, the bytes are {mime}", mismatch.declared)),
-        );
-    }
-    // A text behind the end is only what stands behind the end; an archive there opens as one.
-    let second = sniffed.also.first().filter(|second| !(sniffed.trailing.is_some() && second.is_text));
-    if let Some(second) = second {
-        let severity = if sniffed.trailing.is_some() { Severity::Medium } else { POLYGLOT.severity };
-        let message = format!("the bytes are {mime} and {} at once", second.mime);
-        out.find(Finding::built_in(&POLYGLOT).severity(severity).message(message));
-    }
-    if sniffed.prefix > 0 {
-        out.find(
-            Finding::built_in(&PREFIX)
-                .at(0, sniffed.prefix)
-                .message(format!("{} bytes stand before the {mime} begins", sniffed.prefix)),
-        );
-    }
-    // A format that has a rule for it looks closer.
-    let looked_at = format::of(sniffed.kind)
-        .is_some_and(|format| format.rules.iter().any(|rule| rule.category == TRAILING.category));
-    if let Some(trailing) = sniffed.trailing.filter(|_| !looked_at) {
-        out.find(
-            Finding::built_in(&TRAILING)
-                .at(trailing, size)
-                .message(format!("{} bytes stand behind the end of the {mime}", size.saturating_sub(trailing))),
-        );
-    }
 }
 
 /// One segment of a path: `!`, `%` and control characters percent-encoded, byte by byte.

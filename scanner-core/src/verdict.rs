@@ -62,7 +62,14 @@ impl Report {
     /// # Ok::<(), scanner_core::SettingsError>(())
     /// ```
     pub fn decide(&self, policy: &Policy, audiences: &[Audience], now: Option<Date>) -> Verdict {
-        let decided = policy.decide(&case_of(self), audiences, now);
+        let mut decided = policy.decide(&case_of(self), audiences, now);
+        for audience in &mut decided.audiences {
+            // A release of the whole is made by cleaning, and nothing cleans yet: what is fit to leave by itself is said
+            // artifact by artifact.
+            if audience.deliver == Deliver::Release {
+                audience.deliver = Deliver::Nothing;
+            }
+        }
         Verdict {
             report: self.clone(),
             policy_name: policy.name().to_owned(),

@@ -36,7 +36,8 @@ pub struct Worker {
 #[derive(Debug)]
 struct Process {
     child: Child,
-    input: ChildStdin,
+    /// Open as long as the worker may get jobs.
+    input: Option<ChildStdin>,
     output: ChildStdout,
     errors: ChildStderr,
 }
@@ -136,7 +137,9 @@ impl Worker {
         };
         let deadline = Instant::now() + wall;
         let (head, parts) = job.to_frame();
-        let answer = write_frame(&mut Timed { pipe: &mut process.input, deadline }, &head, &parts)
+        let answer = process
+            .timed_input(deadline)
+            .and_then(|mut input| write_frame(&mut input, &head, &parts))
             .and_then(|()| read_frame(&mut Timed { pipe: &mut process.output, deadline }))
             .and_then(|frame| frame.ok_or_else(|| io::ErrorKind::UnexpectedEof.into()))
             .and_then(Answer::from_frame);
@@ -167,29 +170,38 @@ impl Process {
         else {
             return Err(io::Error::other("the worker has no pipes"));
         };
-        let mut process = Self { child, input, output, errors };
-        never_block(&process.input)?;
+        never_block(&input)?;
+        let mut process = Self { child, input: Some(input), output, errors };
         never_block(&process.output)?;
         never_block(&process.errors)?;
         let deadline = Instant::now() + within;
-        write_frame(&mut Timed { pipe: &mut process.input, deadline }, &setup.to_head(), &[])?;
+        write_frame(&mut process.timed_input(deadline)?, &setup.to_head(), &[])?;
         Ok(process)
     }
 
-    fn end(mut self, out_of_time: bool, setup: &Setup) -> Death {
-        drop(self.input);
-        let deadline = Instant::now() + GONE_WITHIN;
-        let mut status = None;
-        while !out_of_time && status.is_none() && Instant::now() < deadline {
-            status = self.child.try_wait().ok().flatten();
+    fn timed_input(&mut self, deadline: Instant) -> io::Result<Timed<&mut ChildStdin>> {
+        let pipe = self.input.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
+        Ok(Timed { pipe, deadline })
+    }
+
+    /// Waits until the process is gone, and kills it when it does not go. Its status, and whether it was killed.
+    fn reap(&mut self, within: Duration) -> (Option<ExitStatus>, bool) {
+        // The end of its input is what a worker waits for.
+        self.input = None;
+        let deadline = Instant::now() + within;
+        while Instant::now() < deadline {
+            if let Ok(Some(status)) = self.child.try_wait() {
+                return (Some(status), false);
+            }
             thread::sleep(Duration::from_millis(1));
         }
-        let killed = status.is_none();
-        if killed {
-            // It may be gone by now; both calls are harmless then.
-            let _ = self.child.kill();
-            status = self.child.wait().ok();
-        }
+        // It may be gone by now; both calls are harmless then.
+        let _ = self.child.kill();
+        (self.child.wait().ok(), true)
+    }
+
+    fn end(mut self, out_of_time: bool, setup: &Setup) -> Death {
+        let (status, killed) = self.reap(if out_of_time { Duration::ZERO } else { GONE_WITHIN });
         let mut said = Vec::new();
         let _ = self.errors.by_ref().take(64 * 1024).read_to_end(&mut said);
         let wall = setup.limits.get(Resource::Wall);
@@ -206,6 +218,15 @@ impl Process {
             (Reason::WorkerDied, format!("the worker died: {}", status.map_or_else(String::new, in_words)))
         };
         death(reason, detail)
+    }
+}
+
+impl Drop for Process {
+    /// Nothing is left behind: the time of a worker counts as the front's own.
+    fn drop(&mut self) {
+        if self.input.is_some() {
+            self.reap(GONE_WITHIN);
+        }
     }
 }
 

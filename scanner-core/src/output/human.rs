@@ -120,17 +120,33 @@ fn bad(out: &mut String, scan: &Scan, paint: Paint) {
         return;
     }
     line!(out, "\n{}", paint.heading("What is bad"));
-    for finding in worth.iter().take(SHOWN) {
+    // One of a kind in one artifact; the others of its kind are counted with it.
+    let mut kinds: Vec<(&Finding, u64)> = Vec::new();
+    for finding in worth {
+        let same =
+            |(first, _): &&mut (&Finding, u64)| first.rule.id == finding.rule.id && first.artifact == finding.artifact;
+        match kinds.iter_mut().find(same) {
+            Some((_, count)) => *count = count.saturating_add(1),
+            None => kinds.push((finding, 1)),
+        }
+    }
+    let mut told: u64 = 0;
+    for (finding, count) in kinds.iter().take(SHOWN) {
+        told = told.saturating_add(*count);
         line!(out, "  {} {}", paint.severity(finding.severity), title(finding));
-        line!(out, "           in {}", position(scan, finding));
+        let more = match count.saturating_sub(1) {
+            0 => String::new(),
+            1 => ", and once more".to_owned(),
+            more => format!(", and {more} more of the kind"),
+        };
+        line!(out, "           in {}{more}", position(scan, finding));
         if let Some(excerpt) = &finding.excerpt {
             line!(out, "           > {}", excerpt.as_str());
         }
         line!(out, "           {} [{}]", finding.rule.remedy, finding.rule.id);
     }
-    let shown = u64::try_from(worth.len().min(SHOWN)).unwrap_or(u64::MAX);
-    if total > shown {
-        line!(out, "  and {} more, in the JSON form", total.saturating_sub(shown));
+    if total > told {
+        line!(out, "  and {} more, in the JSON form", total.saturating_sub(told));
     }
 }
 

@@ -65,6 +65,11 @@ fn fold(line: &[u8], start: usize, out: &mut Builder, budget: &mut Budget) -> Re
                 mapped.clear();
                 match special(character) {
                     Some(plain) => mapped.push(plain),
+                    // Kana, ideographs and Hangul stay as they are written.
+                    None if matches!(character, '\u{3041}'..='\u{30ff}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}') =>
+                    {
+                        mapped.push(character);
+                    }
                     None => {
                         for part in normalizer.normalize_iter(std::iter::once(character)) {
                             if !is_dropped(part) {
@@ -192,8 +197,6 @@ fn special(character: char) -> Option<char> {
         '‘' | '’' | 'ʼ' | '‛' | '′' => '\'',
         '“' | '”' | '«' | '»' | '„' => '"',
         '–' | '—' | '−' | '‐' | '‑' => '-',
-        '。' | '．' => '.',
-        '，' | '、' => ',',
         _ => return None,
     })
 }

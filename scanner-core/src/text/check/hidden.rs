@@ -221,7 +221,9 @@ impl<'a> State<'a> {
             }
             '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}' => {
                 self.selectors = self.selectors.saturating_add(1);
-                if self.selectors >= 2 || before.is_ascii_alphabetic() {
+                // Editors leave a second or third emoji selector behind; data needs more, or other selectors.
+                let slip = matches!(character, '\u{fe0e}' | '\u{fe0f}') && self.selectors <= 3;
+                if (self.selectors >= 2 && !slip) || before.is_ascii_alphabetic() {
                     self.add(Kind::Variation, range, sink);
                 }
                 return;
@@ -266,7 +268,9 @@ impl<'a> State<'a> {
     fn word_ends(&mut self, end: usize, sink: &mut Sink<'_>) {
         self.flag = false;
         let Some(word) = self.word.take() else { return };
-        if word.ascii > 0 && word.twins > 0 && word.others == 0 && word.ascii.saturating_add(word.twins) >= 3 {
+        let letters = word.ascii.saturating_add(word.twins);
+        // One Greek letter before an index is a formula.
+        if word.ascii > 0 && word.twins > 0 && word.others == 0 && letters >= 4 && (word.twins >= 2 || word.ascii >= 3) {
             self.add(Kind::Homoglyph, word.start..end, sink);
         }
     }

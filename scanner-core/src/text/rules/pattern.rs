@@ -118,7 +118,14 @@ pub(crate) fn derived_anchors(regex: &str) -> Result<Option<Vec<String>>, String
         let text = String::from_utf8_lossy(bytes);
         // A long first word is rare enough, and stands whatever blanks come after it.
         let first = text.split(' ').next().unwrap_or_default();
-        let anchor = if first.len() >= FIRST_WORD { first } else { text.trim_end_matches(' ') };
+        let short = text.trim_end_matches(' ');
+        let anchor = if first.len() >= FIRST_WORD {
+            first
+        } else if short.len() >= ANCHOR_SHORTEST {
+            short
+        } else {
+            &text
+        };
         anchors.push(anchor.to_owned());
     }
     anchors.sort();

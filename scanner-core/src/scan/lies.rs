@@ -1,0 +1,113 @@
+//! Names, types and bytes that do not agree.
+
+use crate::{
+    finding::{Confidence, Finding, Rule, RuleText, Severity},
+    format::{self, Out},
+    sniff::{self, Promise, Sniffed},
+};
+
+static MISMATCH: Rule = Rule::built_in(
+    "type/mismatch",
+    "type.mismatch",
+    Severity::Low,
+    Confidence::High,
+    RuleText {
+        title: "The content is not what the name or the declared type says",
+        why: "Whoever trusts the name opens it with the wrong program, and a filter that goes by the name never looks inside.",
+        remedy: "Serve it under the type that was found, or ask the producer for the right one.",
+    },
+);
+
+static POLYGLOT: Rule = Rule::built_in(
+    "type/polyglot",
+    "type.polyglot",
+    Severity::High,
+    Confidence::High,
+    RuleText {
+        title: "The same bytes are valid as two types",
+        why: "One reader sees a harmless file, the next one runs or unpacks something else from the same bytes.",
+        remedy: "Do not pass it on; re-encode it to the one type that is wanted.",
+    },
+);
+
+static PREFIX: Rule = Rule::built_in(
+    "type/prefix-data",
+    "type.prefix_data",
+    Severity::Medium,
+    Confidence::High,
+    RuleText {
+        title: "Something stands before the file begins",
+        why: "Readers that search for the beginning open the file all the same; those that do not, and filters, see the \
+              junk. What it is for is hidden.",
+        remedy: "Have a person look, or take only the part that is the file.",
+    },
+);
+
+pub(super) static TRAILING: Rule = Rule::built_in(
+    "type/trailing-data",
+    "type.trailing_data",
+    Severity::Medium,
+    Confidence::High,
+    RuleText {
+        title: "Something stands behind the end of the file",
+        why: "Viewers stop at the end and show nothing of it: a place to carry data out, or a second file in.",
+        remedy: "Cut the file at its end before it is passed on.",
+    },
+);
+
+/// Every rule about it.
+pub(crate) const RULES: &[&Rule] = &[&MISMATCH, &POLYGLOT, &PREFIX, &TRAILING];
+
+/// A lying name or declared type, bytes that are two things at once, and what stands before or behind.
+pub(super) fn compare_types(
+    sniffed: &Sniffed,
+    name: Option<&str>,
+    declared: Option<&str>,
+    size: u64,
+    out: &mut Out<'_>,
+) {
+    let mime = sniffed.kind.mime;
+    if let Some(mismatch) = sniff::mismatch(sniffed, name, declared) {
+        // One kind of text under the name of another misleads nobody: a log called .csv, JSON lines called .json.
+        let texts =
+            sniffed.kind.is_text && sniff::types().iter().any(|kind| kind.mime == mismatch.declared && kind.is_text);
+        let severity = match (mismatch.more_dangerous, texts) {
+            (true, _) => Severity::High,
+            (false, false) => Severity::Medium,
+            (false, true) => Severity::Low,
+        };
+        let promise = match mismatch.promise {
+            Promise::Name => "its name says",
+            Promise::Declared => "it was declared as",
+        };
+        out.find(
+            Finding::built_in(&MISMATCH)
+                .severity(severity)
+                .message(format!("{promise} {}, the bytes are {mime}", mismatch.declared)),
+        );
+    }
+    // A text behind the end is only what stands behind the end; an archive there opens as one.
+    let second = sniffed.also.first().filter(|second| !(sniffed.trailing.is_some() && second.is_text));
+    if let Some(second) = second {
+        let severity = if sniffed.trailing.is_some() { Severity::Medium } else { POLYGLOT.severity };
+        let message = format!("the bytes are {mime} and {} at once", second.mime);
+        out.find(Finding::built_in(&POLYGLOT).severity(severity).message(message));
+    }
+    if sniffed.prefix > 0 {
+        out.find(
+            Finding::built_in(&PREFIX)
+                .at(0, sniffed.prefix)
+                .message(format!("{} bytes stand before the {mime} begins", sniffed.prefix)),
+        );
+    }
+    // A format that has a rule for it looks closer.
+    let looked_at = format::of(sniffed.kind)
+        .is_some_and(|format| format.rules.iter().any(|rule| rule.category == TRAILING.category));
+    if let Some(trailing) = sniffed.trailing.filter(|_| !looked_at) {
+        out.find(
+            Finding::built_in(&TRAILING)
+                .at(trailing, size)
+                .message(format!("{} bytes stand behind the end of the {mime}", size.saturating_sub(trailing))),
+        );
+    }
+}
