@@ -22,7 +22,7 @@ const USAGE: &str = "\
 scanner-http: judges the output of AI code execution, over HTTP.
 
   scanner-http [--config FILE]     serve; SCANNER_CONFIG names the file too
-  scanner-http --check             read the configuration, say what is wrong with it, and end
+  scanner-http --check             read the configuration and the files it names, say what is wrong, and end
   scanner-http token               make a token, and the lines for the configuration
   scanner-http health [ADDRESS]    ask a running service whether it is ready; exit code 0 or 1
 
@@ -62,7 +62,10 @@ fn main() -> ExitCode {
         }
     }
     match prepare(file) {
-        Ok(_) if only_check => print("good\n"),
+        Ok(config) if only_check => match State::check(&config) {
+            Ok(()) => print("good\n"),
+            Err(error) => say(&format!("scanner-http: {error}"), WRONG),
+        },
         Ok(config) => run(config),
         Err(error) => say(&format!("scanner-http: {error}"), WRONG),
     }
@@ -142,7 +145,7 @@ fn descriptors(config: &Config) {
     let mut limit = getrlimit(Resource::Nofile);
     if limit.current.is_some_and(|current| current < needed) {
         limit.current = Some(limit.maximum.map_or(needed, |maximum| maximum.min(needed)));
-        let raised = setrlimit(Resource::Nofile, limit.clone()).is_ok();
+        let raised = setrlimit(Resource::Nofile, limit).is_ok();
         if !raised || limit.current.is_some_and(|current| current < needed) {
             tracing::warn!(
                 needed,

@@ -45,24 +45,10 @@ impl State {
     /// # Errors
     /// The first mistake in those files, or what keeps the workers from starting.
     pub fn new(config: Config) -> Result<Self, ConfigError> {
-        let wrong = |error: &dyn std::fmt::Display| ConfigError(error.to_string());
-        let policies = Policies::read(&config.policies)?;
-        let callers = Callers::new(&config, &policies)?;
-        let files = rule_files(&config.rules)?;
-        let borrowed: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
-        let rules = RuleSet::built_in(scanner_rules::FILES)
-            .and_then(|rules| rules.with(&borrowed))
-            .map_err(|error| wrong(&error))?;
-        let limits = config.limits();
-        let setup = Setup {
-            limits,
-            rules: files,
-            policies: policies.own.clone(),
-            executable: config.workers.executable.clone(),
-        };
-        let pool = Pool::start(&setup, &config.workers).map_err(|error| wrong(&error))?;
+        let Files { policies, callers, rules, setup } = Files::read(&config)?;
+        let pool = Pool::start(&setup, &config.workers).map_err(|error| ConfigError(error.to_string()))?;
         Ok(Self {
-            limits,
+            limits: setup.limits,
             rules,
             policies,
             callers,
@@ -74,6 +60,14 @@ impl State {
             closing: AtomicBool::new(false),
             config,
         })
+    }
+
+    /// Reads the operator's files, and nothing more.
+    ///
+    /// # Errors
+    /// The first mistake in them.
+    pub fn check(config: &Config) -> Result<(), ConfigError> {
+        Files::read(config).map(drop)
     }
 
     /// A right to send a body.
@@ -106,6 +100,33 @@ impl State {
     /// Whether requests should be sent here.
     pub fn is_ready(&self) -> bool {
         !self.closing.load(Ordering::Relaxed) && self.pool.is_ready()
+    }
+}
+
+/// What the operator's files come to.
+struct Files {
+    policies: Policies,
+    callers: Callers,
+    rules: RuleSet,
+    setup: Setup,
+}
+
+impl Files {
+    fn read(config: &Config) -> Result<Self, ConfigError> {
+        let policies = Policies::read(&config.policies)?;
+        let callers = Callers::new(config, &policies)?;
+        let files = rule_files(&config.rules)?;
+        let borrowed: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+        let rules = RuleSet::built_in(scanner_rules::FILES)
+            .and_then(|rules| rules.with(&borrowed))
+            .map_err(|error| ConfigError(error.to_string()))?;
+        let setup = Setup {
+            limits: config.limits(),
+            rules: files,
+            policies: policies.own.clone(),
+            executable: config.workers.executable.clone(),
+        };
+        Ok(Self { policies, callers, rules, setup })
     }
 }
 

@@ -75,6 +75,28 @@ fn check(config: &str, expect: &str) {
 }
 
 #[test]
+fn a_check_reads_all_files_and_starts_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let (config, policy) = (folder.path().join("scanner.toml"), folder.path().join("ours.toml"));
+    std::fs::write(&config, format!("policies = [{policy:?}]\npolicy = \"ours\"\n")).unwrap();
+    let check = || {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_scanner-http"));
+        let ran = command.arg("--check").env("SCANNER_CONFIG", &config).output().unwrap();
+        (ran.status.code(), String::from_utf8(ran.stdout).unwrap(), String::from_utf8(ran.stderr).unwrap())
+    };
+    let text = "schema = \"scanner.policy/v1\"\nname = \"ours\"\nextends = \"strict\"\n";
+    std::fs::write(&policy, text).unwrap();
+    assert_eq!(check(), (Some(0), "good\n".to_owned(), String::new()));
+    std::fs::write(&policy, format!("{text}[[when]]\nserverity = \"high\"\n")).unwrap();
+    let (code, _, said) = check();
+    assert_eq!(code, Some(64));
+    assert!(said.contains("ours.toml:5:1: unknown key \"serverity\", did you mean \"severity\"?"), "{said}");
+    let missing =
+        std::process::Command::new(env!("CARGO_BIN_EXE_scanner-http")).args(["--config", "/nowhere"]).output().unwrap();
+    assert_eq!(missing.status.code(), Some(64));
+}
+
+#[test]
 fn it_does_not_start_with_a_mistake() {
     check(
         "listen = \"0.0.0.0:0\"\n",
