@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use crate::{
     bundle::ArtifactId,
-    finding::{Excerpt, Finding, Findings, Rule, RuleRef, Secret, Severity, Stop, fingerprint},
+    finding::{Evidence, Excerpt, Finding, Findings, Rule, RuleRef, Secret, Severity, Stop, fingerprint},
     limits::{Budget, Limits, Resource},
     view::{OffsetMap, TextView},
 };
@@ -20,6 +20,7 @@ mod decode;
 mod derive;
 mod hits;
 mod lines;
+mod mention;
 mod normalize;
 mod rules;
 mod undo;
@@ -202,7 +203,14 @@ impl Reading<'_> {
     fn tell(&self, text: &[u8], view: &TextView, hits: Hits, findings: &mut Findings) {
         let (kept, counted, hidden) = hits.settle();
         let mut lines = Lines::of(text);
-        for hit in kept {
+        let discusses = kept.iter().any(|hit| hit.injection) && mention::discusses(text);
+        for mut hit in kept {
+            if discusses && hit.injection {
+                hit.severity = hit.severity.min(Severity::Medium);
+                if mention::is_quoted(text, &hit.range) {
+                    hit.evidence = Evidence::Mention;
+                }
+            }
             let Some(rule) = self.rule_of(&hit.source) else { continue };
             let mut finding = Finding::of(rule).severity(hit.severity);
             finding.confidence = hit.confidence;
@@ -337,7 +345,7 @@ mod tests {
     use bytes::Bytes;
 
     use super::*;
-    use crate::finding::{Evidence, Place, Span};
+    use crate::finding::{Place, Span};
 
     /// One set for all tests: its regexes are compiled once.
     fn built_in() -> RuleSet {

@@ -19,7 +19,7 @@ use words::{correct, segment, spell};
 type Undo = fn(&[u8], &mut Budget, &mut Vec<Derived>) -> Result<(), Stop>;
 
 /// Every disguise.
-const ALL: &[Undo] = &[spaced, leet, rot13, reversed, tidied];
+const ALL: &[Undo] = &[unescaped, spaced, leet, rot13, reversed, tidied];
 
 /// All views of a text with a disguise undone.
 pub(super) fn views(text: &[u8], budget: &mut Budget) -> Result<Vec<Derived>, Stop> {
@@ -47,6 +47,41 @@ fn line_around(text: &[u8], at: usize) -> Range<usize> {
     start..memchr::memchr(b'\n', after).map_or(to, |newline| at.saturating_add(newline))
 }
 
+/// Lines with terminal sequences, without them: colours and concealment stand inside of sentences.
+fn unescaped(text: &[u8], budget: &mut Budget, views: &mut Vec<Derived>) -> Result<(), Stop> {
+    let mut out = builder();
+    let mut at = 0_usize;
+    let mut from = 0_usize;
+    while let Some(escape) = text.get(from..).and_then(|rest| memchr::memchr(0x1b, rest)).map(|more| from.saturating_add(more)) {
+        let line = line_around(text, escape);
+        if line.start > at {
+            out.cut(line.start, budget)?;
+            at = line.start;
+        }
+        out.push(text.get(at..escape).unwrap_or_default(), at..escape, budget)?;
+        at = sequence_end(text, escape);
+        from = at;
+        // The rest of the line, up to its next sequence.
+        let next = text.get(at..).and_then(|rest| memchr::memchr(0x1b, rest)).map_or(text.len(), |more| at.saturating_add(more));
+        let end = line_around(text, at).end.max(at).min(next);
+        out.push(text.get(at..end).unwrap_or_default(), at..end, budget)?;
+        at = end;
+    }
+    views.extend(out.done(text.len(), "terminal sequences", true, budget)?);
+    Ok(())
+}
+
+/// Where a sequence ends: CSI at its final byte, strings at their terminator, others after two bytes.
+fn sequence_end(text: &[u8], start: usize) -> usize {
+    let body = text.get(start.saturating_add(2)..text.len().min(start.saturating_add(256))).unwrap_or_default();
+    let length = match text.get(start.saturating_add(1)) {
+        Some(b'[') => body.iter().position(|byte| (0x40..=0x7e).contains(byte)).map(|at| at.saturating_add(1)),
+        Some(b']' | b'P' | b'^' | b'_' | b'X') => body.iter().position(|byte| matches!(byte, 0x07 | 0x1b)),
+        _ => Some(0),
+    };
+    start.saturating_add(2).saturating_add(length.unwrap_or(0)).min(text.len())
+}
+
 /// `i g n o r e`, `i.g.n.o.r.e`, `i-g-n-o-r-e`: single letters with one and the same separator between them, eight or
 /// more. Wider gaps are between words; where there are none the words are found by a word list.
 fn spaced(text: &[u8], budget: &mut Budget, views: &mut Vec<Derived>) -> Result<(), Stop> {
@@ -55,6 +90,7 @@ fn spaced(text: &[u8], budget: &mut Budget, views: &mut Vec<Derived>) -> Result<
     let mut at = 0_usize;
     while let Some(start) = next_spaced(text, at) {
         let separator = text.get(start.saturating_add(1)).copied().unwrap_or(b' ');
+        let start = spaced_start(text, start, separator, at);
         let mut letters: Vec<(usize, u8)> = Vec::new();
         let mut wide = false;
         let mut here = start;
@@ -92,6 +128,23 @@ fn spaced(text: &[u8], budget: &mut Budget, views: &mut Vec<Derived>) -> Result<
     }
     views.extend(out.done(text.len(), "spaced out", true, budget)?);
     Ok(())
+}
+
+/// Where a run of single letters really begins: words of two letters in front of it are not seen by [`next_spaced`].
+fn spaced_start(text: &[u8], found: usize, separator: u8, limit: usize) -> usize {
+    let mut start = found;
+    for _ in 0..64 {
+        let before = text.get(limit..start).unwrap_or_default();
+        let gap = before.iter().rev().take(9).take_while(|byte| **byte == separator || **byte == b' ').count();
+        let letter = before.len().checked_sub(gap.saturating_add(1)).and_then(|at| before.get(at));
+        let farther = before.len().checked_sub(gap.saturating_add(2)).and_then(|at| before.get(at)).copied();
+        let alone = farther.is_none_or(|byte| byte == separator || byte == b' ' || !byte.is_ascii_graphic());
+        if gap == 0 || gap > 8 || !alone || !letter.is_some_and(u8::is_ascii_graphic) {
+            break;
+        }
+        start = start.saturating_sub(gap.saturating_add(1));
+    }
+    start
 }
 
 /// Where letter, separator, letter, separator, letter, separator, letter begins.
