@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use crate::{
     bundle::ArtifactId,
-    finding::{Excerpt, Finding, Findings, Rule, RuleRef, Secret, Severity, Stop, fingerprint, masked},
+    finding::{Evidence, Excerpt, Finding, Findings, Rule, RuleRef, Secret, Severity, Stop, fingerprint, masked},
     limits::{Budget, Limits, Resource},
     view::{OffsetMap, TextView},
 };
@@ -20,6 +20,7 @@ mod decode;
 mod derive;
 mod hits;
 mod lines;
+mod mention;
 mod normalize;
 mod rules;
 mod undo;
@@ -32,6 +33,7 @@ use check::Sink;
 use hits::{Hit, Hits, Source};
 use lines::Lines;
 use rules::SPAN_CAP;
+use undo::Marks;
 
 /// Steps (about ten nanoseconds each) for looking at one anchor with one rule, as measured.
 const STEPS_PER_ANCHOR: u64 = 12;
@@ -86,20 +88,27 @@ impl Reading<'_> {
 
     fn gather(&self, text: &[u8], budget: &mut Budget, hits: &mut Hits) -> Result<(), Stop> {
         let base = Layer { text, maps: Vec::new(), decoded: Vec::new(), scope: Scope::All };
-        self.scan(&base, budget, hits)?;
+        let marks = self.scan(&base, budget, hits)?;
         for check in check::ALL {
             budget.spend(Resource::Steps, u64::try_from(text.len()).unwrap_or(u64::MAX) / BYTES_PER_STEP / 4)?;
             (check.run)(text, &mut Sink::new(hits, self.label));
         }
-        self.derived(&base, 1, budget, hits)
+        self.derived(&base, &marks, 1, budget, hits)
     }
 
     /// Reads what is written in another form in a layer, and again in that: two forms deep.
-    fn derived(&self, layer: &Layer<'_>, depth: u8, budget: &mut Budget, hits: &mut Hits) -> Result<(), Stop> {
+    fn derived(
+        &self,
+        layer: &Layer<'_>,
+        marks: &Marks,
+        depth: u8,
+        budget: &mut Budget,
+        hits: &mut Hits,
+    ) -> Result<(), Stop> {
         let mut views = decode::views(layer.text, budget)?;
         views.extend(normalize::views(layer.text, budget)?);
         if depth == 1 || layer.scope == Scope::All {
-            views.extend(undo::views(layer.text, budget)?);
+            views.extend(undo::views(layer.text, marks, budget)?);
         }
         for view in &views {
             let mut maps = vec![&view.map];
@@ -108,16 +117,16 @@ impl Reading<'_> {
             decoded.push(view.layer);
             let scope = if view.only_injection { Scope::Injection } else { layer.scope };
             let inner = Layer { text: &view.text, maps, decoded, scope };
-            self.scan(&inner, budget, hits)?;
+            let marks = self.scan(&inner, budget, hits)?;
             if depth < LAYERS {
-                self.derived(&inner, depth.saturating_add(1), budget, hits)?;
+                self.derived(&inner, &marks, depth.saturating_add(1), budget, hits)?;
             }
         }
         Ok(())
     }
 
     /// Reads one layer with the rules and the watch list.
-    fn scan(&self, layer: &Layer<'_>, budget: &mut Budget, hits: &mut Hits) -> Result<(), Stop> {
+    fn scan(&self, layer: &Layer<'_>, budget: &mut Budget, hits: &mut Hits) -> Result<Marks, Stop> {
         let bytes = u64::try_from(layer.text.len()).unwrap_or(u64::MAX);
         budget.spend(Resource::Steps, bytes / BYTES_PER_STEP)?;
         for range in self.watch.find(layer.text) {
@@ -129,15 +138,20 @@ impl Reading<'_> {
             });
             hits.hide(hidden);
         }
+        let mut marks = Marks::default();
         let mut looks: Vec<Look> = vec![Look::default(); self.rules.rules().len()];
         self.rules.anchors().each(layer.text, |index, anchor| {
-            let (Some(rule), Some(look)) = (self.rules.rule(index), looks.get_mut(index)) else { return Ok(()) };
+            let (Some(rule), Some(look)) = (self.rules.rule(index), looks.get_mut(index)) else {
+                marks.note(index.saturating_sub(looks.len()), anchor.start);
+                return Ok(());
+            };
             if anchor.start < look.read_to || !self.reads(rule, layer.scope) {
                 return Ok(());
             }
             budget.spend(Resource::Steps, STEPS_PER_ANCHOR)?;
             self.look(rule, index, anchor, layer, look, budget, hits)
-        })
+        })?;
+        Ok(marks)
     }
 
     fn reads(&self, rule: &TextRule, scope: Scope) -> bool {
@@ -212,7 +226,14 @@ impl Reading<'_> {
     fn tell(&self, text: &[u8], view: &TextView, hits: Hits, findings: &mut Findings) {
         let (kept, counted, hidden) = hits.settle();
         let mut lines = Lines::of(text);
-        for hit in kept {
+        let discusses = kept.iter().any(|hit| hit.injection) && mention::discusses(text);
+        for mut hit in kept {
+            if discusses && hit.injection {
+                hit.severity = hit.severity.min(Severity::Medium);
+                if mention::is_quoted(text, &hit.range) {
+                    hit.evidence = Evidence::Mention;
+                }
+            }
             let Some(rule) = self.rule_of(&hit.source) else { continue };
             let mut finding = Finding::of(rule).severity(hit.severity);
             finding.confidence = hit.confidence;
@@ -347,7 +368,7 @@ mod tests {
     use bytes::Bytes;
 
     use super::*;
-    use crate::finding::{Evidence, Place, Span};
+    use crate::finding::{Place, Span};
 
     /// One set for all tests: its regexes are compiled once.
     fn built_in() -> RuleSet {

@@ -461,7 +461,16 @@ fn escapes(text: &[u8], budget: &mut Budget) -> Result<Option<Derived>, Stop> {
         let rest = text.get(from..from.saturating_add(24).min(text.len())).unwrap_or_default();
         let Some((value, length)) = escape(rest) else { continue };
         if let Some(character) = char::from_u32(value) {
-            let range = at..from.saturating_add(length);
+            // Escaped once more for JSON: the backslashes in front belong to the escape.
+            let slashes = text
+                .get(patch.at.min(at)..at)
+                .unwrap_or_default()
+                .iter()
+                .rev()
+                .take(3)
+                .take_while(|byte| **byte == b'\\')
+                .count();
+            let range = at.saturating_sub(slashes)..from.saturating_add(length);
             from = range.end;
             patch.replace(range, character.encode_utf8(&mut buffer).as_bytes(), budget)?;
         }

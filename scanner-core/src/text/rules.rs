@@ -31,7 +31,7 @@ use sha2::{Digest, Sha256};
 use crate::{
     finding::{Finding, Rule, Severity, hex},
     settings::SettingsError,
-    text::anchors::Anchors,
+    text::{anchors::Anchors, undo::Marks},
 };
 
 mod parse;
@@ -135,7 +135,10 @@ impl RuleSet {
         for (index, (name, text)) in files.iter().enumerate() {
             parse::file(name, text, index >= trusted, &mut seen, &mut rules)?;
         }
-        let anchors = Anchors::of(rules.iter().map(|rule| rule.anchors.as_slice()));
+        // The marks of disguises are looked for in the same pass, numbered behind the rules.
+        let marks = Marks::literals();
+        let anchors =
+            Anchors::of(rules.iter().map(|rule| rule.anchors.as_slice()).chain(marks.iter().map(Vec::as_slice)));
         Ok(Self { inner: Arc::new(Inner { digest: digest(&files), anchors, rules, files, trusted }) })
     }
 

@@ -16,19 +16,56 @@ mod words;
 
 use words::{correct, segment, spell};
 
-type Undo = fn(&[u8], &mut Budget, &mut Vec<Derived>) -> Result<(), Stop>;
+type Undo = fn(&[u8], &Marks, &mut Budget, &mut Vec<Derived>) -> Result<(), Stop>;
 
 /// Every disguise.
-const ALL: &[Undo] = &[spaced, leet, rot13, reversed, tidied];
+const ALL: &[Undo] = &[unescaped, spaced, leet, rot13, reversed, tidied];
 
 /// All views of a text with a disguise undone.
-pub(super) fn views(text: &[u8], budget: &mut Budget) -> Result<Vec<Derived>, Stop> {
+pub(super) fn views(text: &[u8], marks: &Marks, budget: &mut Budget) -> Result<Vec<Derived>, Stop> {
     let mut views = Vec::new();
     for undo in ALL {
-        undo(text, budget, &mut views)?;
+        undo(text, marks, budget, &mut views)?;
     }
     Ok(views)
 }
+
+/// Where the marks of the disguises stand; noted in the one pass that looks for the anchors of all rules.
+#[derive(Debug, Default)]
+pub(super) struct Marks {
+    kinds: [Vec<usize>; KINDS],
+}
+
+/// Leet, rot13, reversed, telling words.
+const KINDS: usize = 4;
+const LEET: usize = 0;
+const TURNED: usize = 1;
+const MIRRORED: usize = 2;
+const TELLS: usize = 3;
+
+impl Marks {
+    /// The literals of each kind.
+    pub(super) fn literals() -> [Vec<String>; KINDS] {
+        let owned = |marks: &[&str]| marks.iter().map(|mark| (*mark).to_owned()).collect();
+        [words::leet_forms(), owned(ROT13), owned(REVERSED), owned(TELLING)]
+    }
+
+    /// Notes a mark. Marks close behind another one of their kind add nothing.
+    pub(super) fn note(&mut self, kind: usize, at: usize) {
+        if let Some(places) = self.kinds.get_mut(kind)
+            && places.last().is_none_or(|last| at >= last.saturating_add(CLOSE))
+        {
+            places.push(at);
+        }
+    }
+
+    fn of(&self, kind: usize) -> &[usize] {
+        self.kinds.get(kind).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Marks of one kind nearer than this are one.
+const CLOSE: usize = 8;
 
 fn builder() -> Builder {
     Builder::paying(Resource::NormalizedBytes)
@@ -47,14 +84,55 @@ fn line_around(text: &[u8], at: usize) -> Range<usize> {
     start..memchr::memchr(b'\n', after).map_or(to, |newline| at.saturating_add(newline))
 }
 
+/// Lines with terminal sequences, without them: colours and concealment stand inside of sentences.
+fn unescaped(text: &[u8], _: &Marks, budget: &mut Budget, views: &mut Vec<Derived>) -> Result<(), Stop> {
+    let mut out = builder();
+    let mut at = 0_usize;
+    let mut from = 0_usize;
+    while let Some(escape) =
+        text.get(from..).and_then(|rest| memchr::memchr(0x1b, rest)).map(|more| from.saturating_add(more))
+    {
+        let line = line_around(text, escape);
+        if line.start > at {
+            out.cut(line.start, budget)?;
+            at = line.start;
+        }
+        out.push(text.get(at..escape).unwrap_or_default(), at..escape, budget)?;
+        at = sequence_end(text, escape);
+        from = at;
+        // The rest of the line, up to its next sequence.
+        let next = text
+            .get(at..)
+            .and_then(|rest| memchr::memchr(0x1b, rest))
+            .map_or(text.len(), |more| at.saturating_add(more));
+        let end = line_around(text, at).end.max(at).min(next);
+        out.push(text.get(at..end).unwrap_or_default(), at..end, budget)?;
+        at = end;
+    }
+    views.extend(out.done(text.len(), "terminal sequences", true, budget)?);
+    Ok(())
+}
+
+/// Where a sequence ends: CSI at its final byte, strings at their terminator, others after two bytes.
+fn sequence_end(text: &[u8], start: usize) -> usize {
+    let body = text.get(start.saturating_add(2)..text.len().min(start.saturating_add(256))).unwrap_or_default();
+    let length = match text.get(start.saturating_add(1)) {
+        Some(b'[') => body.iter().position(|byte| (0x40..=0x7e).contains(byte)).map(|at| at.saturating_add(1)),
+        Some(b']' | b'P' | b'^' | b'_' | b'X') => body.iter().position(|byte| matches!(byte, 0x07 | 0x1b)),
+        _ => Some(0),
+    };
+    start.saturating_add(2).saturating_add(length.unwrap_or(0)).min(text.len())
+}
+
 /// `i g n o r e`, `i.g.n.o.r.e`, `i-g-n-o-r-e`: single letters with one and the same separator between them, eight or
 /// more. Wider gaps are between words; where there are none the words are found by a word list.
-fn spaced(text: &[u8], budget: &mut Budget, views: &mut Vec<Derived>) -> Result<(), Stop> {
+fn spaced(text: &[u8], _: &Marks, budget: &mut Budget, views: &mut Vec<Derived>) -> Result<(), Stop> {
     const LETTERS_FEWEST: usize = 8;
     let mut out = builder();
     let mut at = 0_usize;
     while let Some(start) = next_spaced(text, at) {
         let separator = text.get(start.saturating_add(1)).copied().unwrap_or(b' ');
+        let start = spaced_start(text, start, separator, at);
         let mut letters: Vec<(usize, u8)> = Vec::new();
         let mut wide = false;
         let mut here = start;
@@ -94,6 +172,23 @@ fn spaced(text: &[u8], budget: &mut Budget, views: &mut Vec<Derived>) -> Result<
     Ok(())
 }
 
+/// Where a run of single letters really begins: words of two letters in front of it are not seen by [`next_spaced`].
+fn spaced_start(text: &[u8], found: usize, separator: u8, limit: usize) -> usize {
+    let mut start = found;
+    for _ in 0..64 {
+        let before = text.get(limit..start).unwrap_or_default();
+        let gap = before.iter().rev().take(9).take_while(|byte| **byte == separator || **byte == b' ').count();
+        let letter = before.len().checked_sub(gap.saturating_add(1)).and_then(|at| before.get(at));
+        let farther = before.len().checked_sub(gap.saturating_add(2)).and_then(|at| before.get(at)).copied();
+        let alone = farther.is_none_or(|byte| byte == separator || byte == b' ' || !byte.is_ascii_graphic());
+        if gap == 0 || gap > 8 || !alone || !letter.is_some_and(u8::is_ascii_graphic) {
+            break;
+        }
+        start = start.saturating_sub(gap.saturating_add(1));
+    }
+    start
+}
+
 /// Where letter, separator, letter, separator, letter, separator, letter begins.
 fn next_spaced(text: &[u8], from: usize) -> Option<usize> {
     let rest = text.get(from..)?;
@@ -120,13 +215,17 @@ fn next_spaced(text: &[u8], from: usize) -> Option<usize> {
 }
 
 /// `1gn0r3 4ll pr3v10u5`: lines with three or more words of letters and digits of leet.
-fn leet(text: &[u8], budget: &mut Budget, views: &mut Vec<Derived>) -> Result<(), Stop> {
+fn leet(text: &[u8], marks: &Marks, budget: &mut Budget, views: &mut Vec<Derived>) -> Result<(), Stop> {
     const WORDS_FEWEST: usize = 3;
     let mut out = builder();
     let mut from = 0_usize;
-    while let Some(mark) = next_leet(text, from) {
-        let line = line_around(text, mark);
-        let line = line.start.max(from)..line.end;
+    for mark in marks.of(LEET) {
+        if *mark < from {
+            continue;
+        }
+        let line = line_around(text, *mark);
+        // A sentence may go on over lines.
+        let line = line.start.max(from)..line_around(text, line.end.saturating_add(1).min(text.len())).end;
         from = line.end.max(mark.saturating_add(1));
         let bytes = text.get(line.clone()).unwrap_or_default();
         let words: Vec<Range<usize>> = leet_words(bytes);
@@ -153,15 +252,6 @@ fn leet(text: &[u8], budget: &mut Budget, views: &mut Vec<Derived>) -> Result<()
 fn copy(bytes: &[u8], range: Range<usize>, base: usize, out: &mut Builder, budget: &mut Budget) -> Result<(), Stop> {
     let source = base.saturating_add(range.start)..base.saturating_add(range.end);
     out.push(bytes.get(range).unwrap_or_default(), source, budget)
-}
-
-/// A leet digit between letters.
-fn next_leet(text: &[u8], from: usize) -> Option<usize> {
-    let rest = text.get(from..)?;
-    let found = rest.windows(3).position(|window| {
-        matches!(window, [a, b'0' | b'1' | b'3' | b'4' | b'5' | b'7' | b'@' | b'$', c] if a.is_ascii_alphabetic() && c.is_ascii_alphabetic())
-    });
-    found.map(|at| from.saturating_add(at))
 }
 
 fn leet_words(line: &[u8]) -> Vec<Range<usize>> {
@@ -193,33 +283,32 @@ fn is_leet(word: &[u8]) -> bool {
         && !(word.len() >= 6 && word.iter().all(u8::is_ascii_hexdigit))
 }
 
-/// Lines with two different marks, from the first one of each on.
-fn marked(text: &[u8], marks: &[&str]) -> Vec<Range<usize>> {
+/// The lines of marks in which two different ones stand.
+fn marked(text: &[u8], places: &[usize], marks: &[&str]) -> Vec<Range<usize>> {
     let mut lines: Vec<Range<usize>> = Vec::new();
-    let Some((first, others)) = marks.split_first() else { return lines };
-    for mark in [first].into_iter().chain(others) {
-        for at in memchr::memmem::find_iter(text, mark.as_bytes()) {
-            if lines.iter().rev().take(4).any(|line| line.contains(&at)) {
-                continue;
-            }
-            let line = line_around(text, at);
-            let bytes = text.get(line.clone()).unwrap_or_default();
-            let kinds = marks.iter().filter(|mark| memchr::memmem::find(bytes, mark.as_bytes()).is_some()).count();
-            if kinds >= 2 {
-                lines.push(line);
-            }
+    let mut from = 0_usize;
+    for at in places {
+        if *at < from {
+            continue;
+        }
+        let line = line_around(text, *at);
+        let line = line.start.max(from)..line.end;
+        from = line.end.max(at.saturating_add(1));
+        let bytes = text.get(line.clone()).unwrap_or_default().to_ascii_lowercase();
+        let kinds = marks.iter().filter(|mark| memchr::memmem::find(&bytes, mark.as_bytes()).is_some()).take(2).count();
+        if kinds >= 2 {
+            lines.push(line);
         }
     }
-    lines.sort_by_key(|line| line.start);
-    lines.dedup_by(|next, line| next.start < line.end);
     lines
 }
 
 /// The commonest words of English in rot13.
 const ROT13: &[&str] = &[
-    "gur",
+    "gur ",
     "naq ",
-    "lbh",
+    "lbh ",
+    "lbhe",
     "jvgu",
     "vafgehpg",
     "cebzcg",
@@ -229,14 +318,34 @@ const ROT13: &[&str] = &[
     "fraq",
     "erirny",
     "qryrgr",
-    "hfre",
+    "hfre ",
+    "hfref",
     "flfgrz",
+    "abg ",
+    "sbe ",
+    "guvf",
+    "gung",
+    "sebz",
+    "eha ",
+    "cevag",
+    "zhfg",
+    "fubhyq",
+    "uggc",
+    "cyrnfr",
+    "ercyl",
+    "jvgubhg",
+    "nyy ",
+    "phey",
+    "zrffntr",
+    "vzcbegnag",
+    "gryy",
+    "sbetrg",
+    "qvfertneq",
 ];
 
-fn rot13(text: &[u8], budget: &mut Budget, views: &mut Vec<Derived>) -> Result<(), Stop> {
-    let lower = text.to_ascii_lowercase();
+fn rot13(text: &[u8], marks: &Marks, budget: &mut Budget, views: &mut Vec<Derived>) -> Result<(), Stop> {
     let mut out = builder();
-    for line in marked(&lower, ROT13) {
+    for line in marked(text, marks.of(TURNED), ROT13) {
         out.cut(line.start, budget)?;
         let bytes: Vec<u8> = text.get(line.clone()).unwrap_or_default().iter().map(|byte| turned(*byte)).collect();
         out.push(&bytes, line.clone(), budget)?;
@@ -255,10 +364,9 @@ fn turned(byte: u8) -> u8 {
 
 /// The commonest words of English, read backwards.
 const REVERSED: &[&str] = &[
-    " eht",
     "eht ",
+    " eht",
     " dna",
-    "dna ",
     " uoy",
     "uoy ",
     "snoitcurtsni",
@@ -269,13 +377,29 @@ const REVERSED: &[&str] = &[
     " dnes",
     " laever",
     "metsys",
-    " resu",
+    "resu ",
     "eteled",
+    " siht",
+    "siht ",
+    "ton ",
+    " hti",
+    "//:ptth",
+    "//:sptth",
+    " tsum",
+    "nur ",
+    "lruc",
+    "egassem",
+    "tuohtiw",
+    " esaelp",
+    " llet",
+    "llet ",
+    "wonk ",
+    "tegrof",
+    "drager",
 ];
 
-fn reversed(text: &[u8], budget: &mut Budget, views: &mut Vec<Derived>) -> Result<(), Stop> {
-    let lower = text.to_ascii_lowercase();
-    for line in marked(&lower, REVERSED) {
+fn reversed(text: &[u8], marks: &Marks, budget: &mut Budget, views: &mut Vec<Derived>) -> Result<(), Stop> {
+    for line in marked(text, marks.of(MIRRORED), REVERSED) {
         let bytes = text.get(line.clone()).unwrap_or_default();
         let mut mirrored: Vec<u8> = Vec::with_capacity(bytes.len());
         for chunk in bytes.utf8_chunks() {
@@ -297,29 +421,36 @@ fn reversed(text: &[u8], budget: &mut Budget, views: &mut Vec<Derived>) -> Resul
 /// Words beside which a text is tidied up: rare enough on honest text, and hardly an instruction to a model does
 /// without them.
 const TELLING: &[&str] = &[
-    "nstruction",
-    "revious",
+    "instru",
+    "tructi",
+    "uctions",
+    "previ",
+    "vious",
+    "ignor",
     "gnore",
-    "isregard",
-    "orget",
+    "disre",
+    "regard",
+    "forge",
     "prompt",
-    "ssistant",
-    "eveal",
-    "nguage model",
+    "assist",
+    "sistan",
+    "revea",
+    "language model",
     "onversation",
-    "onfirmation",
-    "ermission",
-    "redentials",
+    "onfirm",
+    "ermissi",
+    "redenti",
     "assword",
-    "retend",
-    "verride",
-    "estrict",
-    "emember",
-    "user",
+    "pretend",
+    "overri",
+    "restric",
+    "rememb",
     "system",
     "secret",
-    " AI ",
-    "LLM",
+    " ai ",
+    " llm",
+    "claude",
+    "approv",
 ];
 
 /// Half of the stretch that is tidied around a telling word.
@@ -327,10 +458,10 @@ const AROUND: usize = 160;
 
 /// Around telling words: markup and quotes taken off, words joined over line breaks, cells and underscores, typing
 /// errors in the words that matter put right.
-fn tidied(text: &[u8], budget: &mut Budget, views: &mut Vec<Derived>) -> Result<(), Stop> {
+fn tidied(text: &[u8], marks: &Marks, budget: &mut Budget, views: &mut Vec<Derived>) -> Result<(), Stop> {
     let mut stretches: Vec<Range<usize>> = Vec::new();
-    for found in words::telling().into_iter().flat_map(|words| words.find_iter(text)) {
-        let range = found.start().saturating_sub(AROUND)..found.end().saturating_add(AROUND).min(text.len());
+    for at in marks.of(TELLS) {
+        let range = at.saturating_sub(AROUND)..at.saturating_add(AROUND).min(text.len());
         match stretches.last_mut() {
             Some(last) if range.start <= last.end => last.end = range.end,
             _ => stretches.push(range),

@@ -3,8 +3,6 @@
 
 use std::{collections::HashSet, ops::Range, sync::OnceLock};
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
-
 /// Lower case, ASCII, commonest kinds together. Longest first does not matter.
 const WORDS: &str = "\
 a about above access account act action actions add admin administrator after again agent agents ai all allow already also \
@@ -99,19 +97,33 @@ fn known() -> &'static HashSet<&'static [u8]> {
     KNOWN.get_or_init(|| WORDS.split(' ').map(str::as_bytes).collect())
 }
 
-/// Finds the words beside which a text is tidied.
-pub(super) fn telling() -> Option<&'static AhoCorasick> {
-    static TELLING: OnceLock<Option<AhoCorasick>> = OnceLock::new();
-    TELLING
-        .get_or_init(|| {
-            AhoCorasick::builder()
-                .ascii_case_insensitive(true)
-                .match_kind(MatchKind::LeftmostFirst)
-                .kind(Some(AhoCorasickKind::DFA))
-                .build(super::TELLING)
-                .ok()
-        })
-        .as_ref()
+/// Words that leet is known by, whichever of its digits it uses.
+const LEET: &str = "the and you your all this that with from not now are for ignore previous instruction system prompt \
+user assistant reveal send delete message forget disregard must should password approve secret model language tell rules";
+
+/// Each of these words in the ways in which leet writes them: each letter alone, vowels alone, everything.
+pub(super) fn leet_forms() -> Vec<String> {
+    let digits = [('a', '4'), ('e', '3'), ('i', '1'), ('o', '0'), ('s', '5'), ('t', '7'), ('l', '1')];
+    let mut forms = Vec::new();
+    for word in LEET.split_whitespace() {
+        for ways in ["a", "e", "i", "o", "s", "t", "aeio", "aeios", "aeiot", "aeiost", "aeiostl", "eo", "ao", "ei"] {
+            let form: String = word
+                .chars()
+                .map(|letter| {
+                    digits
+                        .iter()
+                        .find(|(from, _)| *from == letter && ways.contains(letter))
+                        .map_or(letter, |(_, to)| *to)
+                })
+                .collect();
+            if form != word && form.bytes().any(|byte| byte.is_ascii_alphabetic()) {
+                forms.push(if form.len() < 4 { format!("{form} ") } else { form });
+            }
+        }
+    }
+    forms.sort();
+    forms.dedup();
+    forms
 }
 
 /// One typing error away: two neighbours swapped, a letter left out, doubled, or another one.
