@@ -124,6 +124,9 @@ impl RuleSet {
     /// # Errors
     /// As [`parse`](Self::parse).
     pub fn with(&self, files: &[(&str, &str)]) -> Result<Self, SettingsError> {
+        if files.is_empty() {
+            return Ok(self.clone());
+        }
         let mut all = self.inner.files.clone();
         all.extend(owned(files));
         Self::build(all, self.inner.trusted)
