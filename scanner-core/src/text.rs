@@ -172,21 +172,22 @@ impl Reading<'_> {
         hits: &mut Hits,
     ) -> Result<(), Stop> {
         let end = layer.text.len();
-        let found = if look.is_dense(anchor.start) {
-            // One pass over the dense stretch: a match that begins in it is found, wherever its anchor stands.
-            let stretch = anchor.start..anchor.start.saturating_add(DENSE_BYTES).saturating_add(SPAN_CAP).min(end);
-            budget.spend(Resource::Steps, u64::try_from(DENSE_BYTES).unwrap_or(u64::MAX) / BYTES_PER_STEP)?;
-            let limit = anchor.start.saturating_add(DENSE_BYTES);
-            let found = rule.pattern.within(layer.text, stretch).filter(|found| found.start < limit);
-            look.read_to = found.as_ref().map_or(limit, |found| found.end.max(found.start.saturating_add(1)));
-            found
-        } else if rule.before > 0 {
-            let from = anchor.start.saturating_sub(rule.before).max(look.read_to);
-            let to = anchor.end.saturating_add(SPAN_CAP).min(end);
-            rule.pattern.within(layer.text, from..to).filter(|found| found.start <= anchor.start)
-        } else {
-            rule.pattern.at(layer.text, anchor.start..anchor.start.saturating_add(SPAN_CAP).min(end))
-        };
+        let from = anchor.start.saturating_sub(rule.before).max(look.read_to);
+        if look.is_dense(anchor.start) && anchor.start >= look.sure_to {
+            // One pass over the stretch ahead says whether any match ends in it, and where the first one does.
+            let stretch = DENSE_BYTES.saturating_add(SPAN_CAP);
+            budget.spend(Resource::Steps, offset(stretch) / BYTES_PER_STEP)?;
+            let ahead = from..anchor.start.saturating_add(stretch).min(end);
+            match rule.pattern.ends_in(layer.text, ahead) {
+                Some(at) => look.sure_to = at.max(anchor.end),
+                None => {
+                    look.read_to = anchor.start.saturating_add(DENSE_BYTES);
+                    return Ok(());
+                }
+            }
+        }
+        let limit = anchor.end.saturating_add(SPAN_CAP).min(end);
+        let found = rule.pattern.begins_in(layer.text, from..anchor.start.saturating_add(1), limit);
         let Some(found) = found else {
             look.missed(anchor.start);
             return Ok(());
@@ -311,6 +312,8 @@ struct Look {
     /// Failed looks since `since`.
     missed: u32,
     since: usize,
+    /// A match is known to end there; up to it anchors are looked at one by one.
+    sure_to: usize,
 }
 
 impl Look {

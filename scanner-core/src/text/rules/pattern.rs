@@ -1,23 +1,28 @@
 //! The regex of a rule: words put in, blanks made loose, compiled when first needed.
 
-use std::{ops::Range, sync::OnceLock};
+use std::{fmt, ops::Range, sync::OnceLock};
 
 use regex_automata::{
     Anchored, Input,
+    hybrid::dfa::{Cache, DFA},
     meta::Regex,
-    util::{captures::Captures, syntax},
+    nfa::thompson::{NFA, WhichCaptures},
+    util::{captures::Captures, pool::Pool, syntax},
 };
 use regex_syntax::{
     ParserBuilder,
-    hir::literal::{ExtractKind, Extractor},
+    hir::{
+        Hir, Look,
+        literal::{ExtractKind, Extractor},
+    },
 };
 
 /// A match reads at most that far: a rule is about one statement, and every anchor may cost that much.
 pub(crate) const SPAN_CAP: usize = 512;
 /// Largest compiled automaton of one rule. The built-in ones need a tenth.
-const NFA_BYTES: usize = 1024 * 1024;
-/// Cache of one rule's lazy automaton. Above what any built-in rule fills.
-const CACHE_BYTES: usize = 1024 * 1024;
+const NFA_BYTES: usize = 4 * 1024 * 1024;
+/// Cache of one rule's lazy automaton, for each thread that uses it. It is cleared when full.
+const CACHE_BYTES: usize = 256 * 1024;
 /// Derived anchors are cut to this length: longer is rarer, shorter makes a smaller automaton.
 const ANCHOR_LONGEST: usize = 12;
 /// From this length on the first word of a match is an anchor by itself.
@@ -25,84 +30,198 @@ const FIRST_WORD: usize = 7;
 /// Derived anchors shorter than this are refused: they would fire on every line.
 pub(crate) const ANCHOR_SHORTEST: usize = 4;
 /// What a blank of a rule stands for: blanks as people and programs put them, or one line break with what comments,
-/// quotes and tables put before the next line.
-const BLANK: &str = r"(?:(?:[ \t_]|\xC2\xA0){1,6}|[ \t]{0,2}\\?\r?\n[ \t>#*/|;-]{0,12})";
+/// quotes and tables put before the next line. Runs are not counted here: the span of a match is.
+const BLANK: &str = r"(?:(?:[ \t_]|\xC2\xA0)+|[ \t]*\\?\r?\n[ \t>#*/|;-]*)";
 
-/// A regex, compiled when first needed.
+/// A regex, compiled when first needed. Only the forward automaton is built: a match is looked for where it begins.
 #[derive(Debug)]
 pub(crate) struct Pattern {
     source: String,
     case: bool,
-    compiled: OnceLock<Option<Regex>>,
+    first: First,
+    compiled: OnceLock<Option<Compiled>>,
+    groups: OnceLock<Option<Regex>>,
+}
+
+/// Built on first use, one cache for each thread that uses it at the same time.
+struct Compiled {
+    dfa: DFA,
+    caches: Pool<Cache, Box<dyn Fn() -> Cache + Send + Sync>>,
+}
+
+impl fmt::Debug for Compiled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Compiled").finish_non_exhaustive()
+    }
+}
+
+/// The bytes a match may begin with.
+#[derive(Debug)]
+struct First {
+    bytes: Box<[bool; 256]>,
+    /// It begins at the start of a word.
+    word: bool,
 }
 
 impl Pattern {
     /// A pattern from the text of a rule, in which a blank is a loose blank.
     pub(crate) fn new(regex: &str, case: bool) -> Self {
-        Self { source: loose(regex), case, compiled: OnceLock::new() }
+        let source = loose(regex);
+        let first = First::of(regex);
+        Self { source, case, first, compiled: OnceLock::new(), groups: OnceLock::new() }
     }
 
     /// Compiles now.
     pub(crate) fn compile(&self) -> Result<(), String> {
-        let regex = self.build()?;
+        let compiled = self.build()?;
         // Another thread may have been faster; both are the same.
-        let _ = self.compiled.set(Some(regex));
+        let _ = self.compiled.set(Some(compiled));
         Ok(())
     }
 
     /// Whether it cannot be compiled. A test keeps the built-in rules from being so.
     pub(crate) fn is_broken(&self) -> bool {
-        self.regex().is_none()
+        self.compiled().is_none()
     }
 
-    fn regex(&self) -> Option<&Regex> {
+    fn compiled(&self) -> Option<&Compiled> {
         self.compiled.get_or_init(|| self.build().ok()).as_ref()
     }
 
-    fn build(&self) -> Result<Regex, String> {
-        Regex::builder()
-            .syntax(syntax::Config::new().unicode(false).utf8(false).case_insensitive(!self.case))
+    fn syntax(&self) -> syntax::Config {
+        syntax::Config::new().unicode(false).utf8(false).case_insensitive(!self.case)
+    }
+
+    fn build(&self) -> Result<Compiled, String> {
+        let nfa = NFA::compiler()
+            .syntax(self.syntax())
             .configure(
-                Regex::config()
-                    .utf8_empty(false)
-                    .nfa_size_limit(Some(NFA_BYTES))
-                    .hybrid_cache_capacity(CACHE_BYTES)
-                    .onepass(false)
-                    .backtrack(false),
+                NFA::config()
+                    .utf8(false)
+                    .shrink(false)
+                    .which_captures(WhichCaptures::None)
+                    .nfa_size_limit(Some(NFA_BYTES)),
             )
             .build(&self.source)
-            .map_err(|error| error.to_string())
+            .map_err(told)?;
+        let dfa = DFA::builder()
+            .configure(
+                DFA::config()
+                    .cache_capacity(CACHE_BYTES)
+                    .skip_cache_capacity_check(true)
+                    // It must not give up: the budget counts the work, not the automaton.
+                    .minimum_cache_clear_count(None),
+            )
+            .build_from_nfa(nfa)
+            .map_err(told)?;
+        let of = dfa.clone();
+        Ok(Compiled { dfa, caches: Pool::new(Box::new(move || of.create_cache())) })
     }
 
     /// The match that begins exactly at `span.start`.
     pub(crate) fn at(&self, text: &[u8], span: Range<usize>) -> Option<Range<usize>> {
-        let found = self.regex()?.search(&Input::new(text).span(span).anchored(Anchored::Yes))?;
-        Some(found.range())
+        let compiled = self.compiled()?;
+        let mut cache = compiled.caches.get();
+        let start = span.start;
+        let input = Input::new(text).span(span).anchored(Anchored::Yes);
+        // An automaton of bytes without Unicode neither quits nor gives up.
+        let end = compiled.dfa.try_search_fwd(&mut cache, &input).ok().flatten()?;
+        Some(start..end.offset())
     }
 
-    /// The first match in a range.
-    pub(crate) fn within(&self, text: &[u8], span: Range<usize>) -> Option<Range<usize>> {
-        let found = self.regex()?.search(&Input::new(text).span(span))?;
-        Some(found.range())
+    /// The first match that begins in a range and ends before `limit`.
+    pub(crate) fn begins_in(&self, text: &[u8], starts: Range<usize>, limit: usize) -> Option<Range<usize>> {
+        starts.filter(|start| self.first.fits(text, *start)).find_map(|start| self.at(text, start..limit))
+    }
+
+    /// Where the earliest match in a range ends, wherever it begins.
+    pub(crate) fn ends_in(&self, text: &[u8], span: Range<usize>) -> Option<usize> {
+        let compiled = self.compiled()?;
+        let mut cache = compiled.caches.get();
+        let input = Input::new(text).span(span).earliest(true);
+        compiled.dfa.try_search_fwd(&mut cache, &input).ok().flatten().map(|end| end.offset())
     }
 
     /// Where the first group stands in a match, if the regex has one that took part.
     pub(crate) fn group(&self, text: &[u8], matched: Range<usize>) -> Option<Range<usize>> {
-        let regex = self.regex()?;
+        let regex = self
+            .groups
+            .get_or_init(|| {
+                let config = Regex::config().utf8_empty(false).nfa_size_limit(Some(NFA_BYTES)).hybrid(false);
+                Regex::builder().syntax(self.syntax()).configure(config).build(&self.source).ok()
+            })
+            .as_ref()?;
         let mut captures: Captures = regex.create_captures();
         regex.search_captures(&Input::new(text).span(matched).anchored(Anchored::Yes), &mut captures);
         captures.get_group(1).map(|span| span.range())
     }
 }
 
-/// The literals that every match begins with, lower-case; `None` when there is no such list.
-pub(crate) fn derived_anchors(regex: &str) -> Result<Option<Vec<String>>, String> {
-    let hir = ParserBuilder::new()
+fn told(error: impl std::error::Error) -> String {
+    match error.source() {
+        Some(source) => source.to_string(),
+        None => error.to_string(),
+    }
+}
+
+impl First {
+    fn of(regex: &str) -> Self {
+        let any = Self { bytes: Box::new([true; 256]), word: false };
+        let Ok(hir) = parsed(regex) else { return any };
+        let mut extractor = Extractor::new();
+        extractor.kind(ExtractKind::Prefix).limit_class(256).limit_total(4096).limit_literal_len(1);
+        let sequence = extractor.extract(&hir);
+        let Some(literals) = sequence.literals() else { return any };
+        let mut bytes = Box::new([false; 256]);
+        for literal in literals {
+            match literal.as_bytes().first() {
+                // A loose blank begins with any of these.
+                Some(b' ') => {
+                    for blank in *b" \t_\n\r\\\xc2" {
+                        mark(&mut bytes, blank);
+                    }
+                }
+                Some(byte) => mark(&mut bytes, *byte),
+                None => return any,
+            }
+        }
+        Self { bytes, word: begins_with_word(&hir) }
+    }
+
+    fn fits(&self, text: &[u8], at: usize) -> bool {
+        let here = text.get(at).copied();
+        let fits = here.is_some_and(|byte| self.bytes.get(usize::from(byte)).copied().unwrap_or(true));
+        let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+        fits && (!self.word || !at.checked_sub(1).and_then(|last| text.get(last)).copied().is_some_and(is_word))
+    }
+}
+
+fn mark(bytes: &mut [bool; 256], byte: u8) {
+    for byte in [byte.to_ascii_lowercase(), byte.to_ascii_uppercase()] {
+        if let Some(slot) = bytes.get_mut(usize::from(byte)) {
+            *slot = true;
+        }
+    }
+}
+
+/// Whether every match begins with a letter or digit behind `\b`.
+fn begins_with_word(hir: &Hir) -> bool {
+    let properties = hir.properties();
+    properties.look_set_prefix().contains(Look::WordAscii)
+}
+
+fn parsed(regex: &str) -> Result<Hir, String> {
+    ParserBuilder::new()
         .unicode(false)
         .utf8(false)
         .build()
-        .parse(&regex.to_ascii_lowercase())
-        .map_err(|error| error.to_string())?;
+        .parse(regex)
+        .map_err(|error| error.to_string())
+}
+
+/// The literals that every match begins with, lower-case; `None` when there is no such list.
+pub(crate) fn derived_anchors(regex: &str) -> Result<Option<Vec<String>>, String> {
+    let hir = parsed(regex)?;
     let mut extractor = Extractor::new();
     extractor.kind(ExtractKind::Prefix).limit_class(8).limit_total(400).limit_literal_len(ANCHOR_LONGEST);
     let mut sequence = extractor.extract(&hir);
@@ -115,7 +234,7 @@ pub(crate) fn derived_anchors(regex: &str) -> Result<Option<Vec<String>>, String
         while let Err(error) = std::str::from_utf8(bytes) {
             bytes = bytes.get(..error.valid_up_to()).unwrap_or_default();
         }
-        let text = String::from_utf8_lossy(bytes);
+        let text = String::from_utf8_lossy(bytes).to_ascii_lowercase();
         // A long first word is rare enough, and stands whatever blanks come after it.
         let first = text.split(' ').next().unwrap_or_default();
         let short = text.trim_end_matches(' ');
@@ -217,7 +336,7 @@ mod tests {
     #[test]
     fn a_blank_is_loose_and_a_written_one_is_not() {
         let pattern = Pattern::new("ignore[ ]all rules", false);
-        let finds = |text: &str| pattern.within(text.as_bytes(), 0..text.len()).is_some();
+        let finds = |text: &str| pattern.ends_in(text.as_bytes(), 0..text.len()).is_some();
         assert!(finds("Ignore all rules"));
         assert!(finds("ignore all\n   # rules"));
         assert!(finds("ignore all\u{a0}rules"));
