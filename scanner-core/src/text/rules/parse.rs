@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use super::pattern::{ANCHOR_SHORTEST, Pattern, byte_classes, derived_anchors};
 use crate::{
-    finding::{Confidence, Rule, Severity, is_category},
+    finding::{Confidence, Rule, Severity, is_category, sha256_hex},
     settings::{self, At, SettingsError, Table},
 };
 
@@ -64,11 +64,44 @@ const RULES_MOST: usize = 2_000;
 /// Farthest look-behind of `before`.
 const BEFORE_MOST: u64 = 64;
 
+/// Anchors that were derived before, by the regex they were derived from: deriving them anew at every start is half of
+/// the start. A regex that is not in the table has its anchors derived, so the table can be old but not wrong.
+#[derive(Debug, Default)]
+pub(super) struct Known(BTreeMap<String, Vec<String>>);
+
+impl Known {
+    /// One line a regex: its key, then its anchors, between tabs.
+    pub(super) fn read(table: &str) -> Self {
+        let entry = |line: &str| {
+            let mut cells = line.split('\t').map(str::to_owned);
+            Some((cells.next()?, cells.collect()))
+        };
+        Self(table.lines().filter_map(entry).collect())
+    }
+
+    /// The line of a rule. Anchors with a tab or a line end in them stay out, to be derived.
+    pub(super) fn line(rule: &TextRule) -> Option<String> {
+        let plain = rule.anchors.iter().all(|anchor| !anchor.contains(['\t', '\n', '\r']));
+        plain.then(|| format!("{}\t{}\n", Self::key(&rule.regex), rule.anchors.join("\t")))
+    }
+
+    fn key(regex: &str) -> String {
+        let mut key = sha256_hex(regex.as_bytes());
+        key.truncate(16);
+        key
+    }
+
+    fn get(&self, regex: &str) -> Option<&Vec<String>> {
+        self.0.get(&Self::key(regex))
+    }
+}
+
 /// Reads one file. `seen` maps ids to the file they stand in.
 pub(super) fn file(
     name: &str,
     text: &str,
     eager: bool,
+    known: &Known,
     seen: &mut BTreeMap<String, String>,
     rules: &mut Vec<TextRule>,
 ) -> Result<(), SettingsError> {
@@ -80,7 +113,7 @@ pub(super) fn file(
             return Err(root.error(format!("more than {RULES_MOST} rules in one file")));
         }
         for table in &tables {
-            let rule = rule(name, table, &words, eager)?;
+            let rule = rule(name, table, &words, eager, known)?;
             let id = table.required("id")?;
             if let Some(other) = seen.insert(rule.rule.id.to_string(), name.to_owned()) {
                 return Err(id.error(format!("the id \"{}\" is taken by a rule in {other}", id.value)));
@@ -140,6 +173,7 @@ fn rule(
     table: &Table<'_>,
     words: &BTreeMap<String, String>,
     eager: bool,
+    known: &Known,
 ) -> Result<TextRule, SettingsError> {
     table.only(RULE_KEYS)?;
     let id = table.required("id")?;
@@ -156,7 +190,10 @@ fn rule(
     let before = bounded(table, "before", BEFORE_MOST)?;
     let source = table.required("regex")?;
     let regex = byte_classes(&put_in(&source, words)?);
-    let anchors = anchors(table, &source, &regex)?;
+    let anchors = match known.get(&regex) {
+        Some(anchors) if table.strings("anchors")?.is_none() => anchors.clone(),
+        _ => anchors(table, &source, &regex)?,
+    };
     let pattern = Pattern::new(&regex, case);
     if eager {
         pattern.compile().map_err(|error| source.error(error))?;

@@ -36,9 +36,12 @@ const BLANK: &str = r"(?:(?:[ \t_]|\xC2\xA0)+|[ \t]*\\?\r?\n[ \t>#*/|;-]*)";
 /// A regex, compiled when first needed. Only the forward automaton is built: a match is looked for where it begins.
 #[derive(Debug)]
 pub(crate) struct Pattern {
+    /// As the rule has it.
+    regex: String,
+    /// With its blanks made loose.
     source: String,
     case: bool,
-    first: First,
+    first: OnceLock<First>,
     compiled: OnceLock<Option<Compiled>>,
     groups: OnceLock<Option<Regex>>,
 }
@@ -67,8 +70,14 @@ impl Pattern {
     /// A pattern from the text of a rule, in which a blank is a loose blank.
     pub(crate) fn new(regex: &str, case: bool) -> Self {
         let source = loose(regex);
-        let first = First::of(regex);
-        Self { source, case, first, compiled: OnceLock::new(), groups: OnceLock::new() }
+        Self {
+            regex: regex.to_owned(),
+            source,
+            case,
+            first: OnceLock::new(),
+            compiled: OnceLock::new(),
+            groups: OnceLock::new(),
+        }
     }
 
     /// Compiles now.
@@ -131,7 +140,8 @@ impl Pattern {
 
     /// The first match that begins in a range and ends before `limit`.
     pub(crate) fn begins_in(&self, text: &[u8], starts: Range<usize>, limit: usize) -> Option<Range<usize>> {
-        starts.filter(|start| self.first.fits(text, *start)).find_map(|start| self.at(text, start..limit))
+        let first = self.first.get_or_init(|| First::of(&self.regex));
+        starts.filter(|start| first.fits(text, *start)).find_map(|start| self.at(text, start..limit))
     }
 
     /// Where the earliest match in a range ends, wherever it begins.
@@ -211,12 +221,7 @@ fn begins_with_word(hir: &Hir) -> bool {
 }
 
 fn parsed(regex: &str) -> Result<Hir, String> {
-    ParserBuilder::new()
-        .unicode(false)
-        .utf8(false)
-        .build()
-        .parse(regex)
-        .map_err(|error| error.to_string())
+    ParserBuilder::new().unicode(false).utf8(false).build().parse(regex).map_err(|error| error.to_string())
 }
 
 /// The literals that every match begins with, lower-case; `None` when there is no such list.
