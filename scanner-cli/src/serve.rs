@@ -13,7 +13,9 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Failure> {
     let program = beside.unwrap_or_else(|| PROGRAM.into());
     let error = Command::new(&program).args(&args.args).exec();
     if error.kind() == io::ErrorKind::NotFound {
-        return Err(Usage(format!("{PROGRAM} is not there: cargo install --path {PROGRAM} puts it on your path")).into());
+        return Err(
+            Usage(format!("{PROGRAM} is not there: cargo install --path {PROGRAM} puts it on your path")).into()
+        );
     }
     Err(Failure::Io(error))
 }
