@@ -8,5 +8,5 @@ mod verdict_v1;
 pub use human::human;
 pub use sarif::{sarif, sarif_of_all};
 pub use sniff_v1::{sniff_human, sniff_json, sniff_tsv};
-pub use verdict_v1::verdict_json;
 pub(crate) use verdict_v1::{FindingV1, GapV1, findings_v1, gaps_v1};
+pub use verdict_v1::{verdict_json, verdict_json_with};

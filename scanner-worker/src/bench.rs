@@ -5,7 +5,7 @@ use std::{borrow::Cow, cell::OnceCell, collections::BTreeMap};
 use bytes::Bytes;
 use scanner_core::{
     Attachment, Audience, Date, Facts, Input, Kind, Policy, Reason, Resource, RuleSet, Scanner, SettingsError, Verdict,
-    human, sarif, sniff_human, sniff_json, sniff_tsv, text_line, verdict_json,
+    human, sarif, sniff_human, sniff_json, sniff_tsv, text_line, verdict_json_with,
 };
 
 use crate::{
@@ -107,6 +107,7 @@ impl Bench {
         input.facts = facts(job.death.as_ref());
         let report = self.scanner.scan(input);
         let verdict = report.decide(policy, &audiences, today(job.now.as_deref()));
+        let receipt = verdict.receipt();
         Ok(Answer {
             decision: Some(verdict.decision()),
             complete: report.is_complete(),
@@ -118,11 +119,11 @@ impl Bench {
                 .map(|(reference, _)| reference.id.clone())
                 .collect(),
             output: match job.format {
-                ScanFormat::Json => verdict_json(&verdict),
+                ScanFormat::Json => verdict_json_with(&verdict, &receipt),
                 ScanFormat::Human { color } => human(&verdict, color),
                 ScanFormat::Sarif => sarif(&verdict),
             },
-            receipt: verdict.receipt().as_str().to_owned(),
+            receipt: receipt.as_str().to_owned(),
             counts: counts(&verdict),
         })
     }

@@ -9,6 +9,7 @@ use crate::{
     finding::{Coordinate, Finding, Gap, Severity},
     limits::{Limits, Resource},
     policy::{Cause, ForAudience},
+    receipt::Receipt,
     scan::{ArtifactRecord, Scan},
     verdict::{Verdict, finding_id, gap_id},
 };
@@ -18,8 +19,13 @@ const VERDICT_SCHEMA: &str = "scanner.verdict/v1";
 
 /// The verdict as one line of JSON, without a line end.
 pub fn verdict_json(verdict: &Verdict) -> String {
+    verdict_json_with(verdict, &verdict.receipt())
+}
+
+/// The same, where its receipt is at hand: making one costs as much as a small scan.
+pub fn verdict_json_with(verdict: &Verdict, receipt: &Receipt) -> String {
     // Keys are strings and nothing here fails to serialize.
-    serde_json::to_string(&VerdictV1::of(verdict)).unwrap_or_default()
+    serde_json::to_string(&VerdictV1::of(verdict, receipt)).unwrap_or_default()
 }
 
 #[derive(Serialize)]
@@ -238,7 +244,7 @@ fn by_audience<V>(verdict: &Verdict, value: impl Fn(&ForAudience) -> V) -> InOrd
 }
 
 impl<'a> VerdictV1<'a> {
-    fn of(verdict: &'a Verdict) -> Self {
+    fn of(verdict: &'a Verdict, receipt: &Receipt) -> Self {
         let scan: &Scan = verdict.report();
         let source = &scan.source;
         Self {
@@ -301,7 +307,7 @@ impl<'a> VerdictV1<'a> {
             limits: NumbersV1 { numbers: scan.limits, of_process: true },
             spent: NumbersV1 { numbers: scan.spent, of_process: false },
             context: &scan.context,
-            receipt: ReceiptV1 { sha256: verdict.receipt().sha256() },
+            receipt: ReceiptV1 { sha256: receipt.sha256() },
         }
     }
 }
