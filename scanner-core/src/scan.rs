@@ -308,7 +308,7 @@ impl Run<'_> {
             stops.extend((format.inspect)(&subject, &mut out, &mut self.budget).err().map(|stop| stop.of(format.name)));
         } else if kind == sniff::unknown() {
             out.gap(Gap::new(Reason::UnknownType, "nothing here knows what these bytes are"));
-        } else {
+        } else if !kind.is_opaque() {
             out.unsupported(format!("nothing here looks into {} yet", kind.mime));
         }
         let (mut texts, children) = (std::mem::take(&mut out.texts), std::mem::take(&mut out.children));

@@ -86,6 +86,17 @@ pub struct Type {
     pub is_text: bool,
 }
 
+impl Type {
+    /// Whether it is media or data that nothing acts in and of which only the header is proved: audio, video, fonts
+    /// and tables in columns. Its bytes count as seen; shown in place it is not.
+    pub fn is_opaque(&self) -> bool {
+        // Not npy, mat and hdf5: they hold pickles, objects and links to other files.
+        const DATA: [&str; 5] = ["arrow", "arrowstream", "avro", "feather1", "parquet"];
+        let is_media = ["audio/", "video/", "font/"].iter().any(|family| self.mime.starts_with(family));
+        self.risk == Risk::Inert && !self.is_text && (is_media || DATA.contains(&self.label))
+    }
+}
+
 /// What the sniffer says of some bytes.
 #[derive(Clone, Debug)]
 pub struct Sniffed {

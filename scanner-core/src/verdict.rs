@@ -106,6 +106,7 @@ fn case_of(scan: &Scan) -> Case {
                 trust: artifact.trust,
                 sha256: artifact.sha256.clone(),
                 is_text: artifact.kind.is_text,
+                opaque: artifact.kind.is_opaque(),
                 cleanable: false,
             })
             .collect(),

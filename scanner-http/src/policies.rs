@@ -93,6 +93,7 @@ fn looser_on(policy: &Policy, than: &Policy, audiences: &[Audience], case: &Case
 fn case(risk: Risk, trust: Trust) -> Case {
     let mut case = Case { complete: true, ..Case::default() };
     let artifact = |id| CaseArtifact {
+        opaque: false,
         id,
         parent: None,
         label: Cow::Borrowed("unknown"),

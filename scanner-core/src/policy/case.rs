@@ -27,6 +27,9 @@ pub struct CaseArtifact {
     pub sha256: String,
     /// Whether its bytes are text that a person or a model reads as it stands: [`Type::is_text`](crate::Type::is_text).
     pub is_text: bool,
+    /// Whether nothing of it but its header can be looked at: [`Type::is_opaque`](crate::Type::is_opaque). Fit to be
+    /// served as a file, not to be shown in place.
+    pub opaque: bool,
     /// Whether something here can clean it. Where `sanitize` is decided and nothing can, nothing is delivered.
     pub cleanable: bool,
 }

@@ -5,11 +5,15 @@ use std::{
     collections::{BTreeMap, BTreeSet},
 };
 
-use super::{Audience, Case, CaseFinding, CaseGap, Date, Decision, Deliver, Policy, clause::Clause, tree::Tree};
+use super::{
+    Audience, AudienceSettings, Case, CaseArtifact, CaseFinding, CaseGap, Date, Decision, Deliver, Policy,
+    clause::Clause, tree::Tree,
+};
 
 /// Names in `because` that are no clause of a file.
-pub(super) const RESERVED: [&str; 5] = [FLOOR, INCOMPLETE, NO_CLEANER, OTHERWISE, UNKNOWN_AUDIENCE];
+pub(super) const RESERVED: [&str; 6] = [FLOOR, INCOMPLETE, INLINE, NO_CLEANER, OTHERWISE, UNKNOWN_AUDIENCE];
 const FLOOR: &str = "floor";
+const INLINE: &str = "inline";
 const INCOMPLETE: &str = "incomplete";
 const NO_CLEANER: &str = "no_cleaner";
 const OTHERWISE: &str = "otherwise";
@@ -65,7 +69,7 @@ pub struct Answer {
 /// A clause that took part in the decision.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Because {
-    /// Its name; or `otherwise`, `floor`, `incomplete`, `no_cleaner`, `unknown_audience`.
+    /// Its name; or `otherwise`, `floor`, `incomplete`, `inline`, `no_cleaner`, `unknown_audience`.
     pub clause: String,
     /// What it was about.
     pub cause: Cause,
@@ -97,7 +101,7 @@ impl Policy {
                 None => ForAudience::unknown(case, audience),
                 Some(settings) => {
                     let judged = self.judge(case, &tree, &excepted, audience, settings.like.as_ref());
-                    gather(case, &tree, &judged, audience)
+                    gather(case, &tree, &judged, audience, settings)
                 }
             })
             .map(|answer| if self.enforced { answer } else { answer.reported_only() })
@@ -206,7 +210,13 @@ impl ForAudience {
 }
 
 /// Gathers the judged: upwards to what they are inside of, and over the whole.
-fn gather(case: &Case, tree: &Tree<'_>, judged: &[Judged<'_>], audience: &Audience) -> ForAudience {
+fn gather(
+    case: &Case,
+    tree: &Tree<'_>,
+    judged: &[Judged<'_>],
+    audience: &Audience,
+    settings: &AudienceSettings,
+) -> ForAudience {
     let mut whole = Sum::default();
     let mut sums = vec![Sum::default(); case.artifacts.len()];
     for (nth, one) in judged.iter().enumerate() {
@@ -218,11 +228,21 @@ fn gather(case: &Case, tree: &Tree<'_>, judged: &[Judged<'_>], audience: &Audien
     unclean.extend(whole.first.filter(|_| whole.decision == Decision::Sanitize));
     let own = whole.deliver(false);
 
+    // What is served as a file may be opaque; what is shown in place may not, nor what the policy does not show there.
+    let as_file = [Some(audience), settings.like.as_ref()].contains(&Some(&Audience::DOWNLOAD));
+    let is_held = |artifact: &CaseArtifact| {
+        (artifact.opaque && !as_file) || !settings.may_inline(&artifact.label, &artifact.mime)
+    };
+    let mut held = false;
     let mut roots: Vec<Deliver> = Vec::new();
     let mut answers: Vec<Answer> = Vec::with_capacity(sums.len());
     // A parent comes before what is inside it: backwards, each is complete when its turn comes.
     for (at, artifact) in case.artifacts.iter().enumerate().rev() {
-        let sum = sums.get(at).copied().unwrap_or_default();
+        let mut sum = sums.get(at).copied().unwrap_or_default();
+        if is_held(artifact) {
+            sum.withheld = true;
+            held = true;
+        }
         let deliver = sum.deliver(artifact.cleanable);
         unclean.extend(sum.first.filter(|_| sum.decision == Decision::Sanitize && !artifact.cleanable));
         let parent = tree.parent(at).and_then(|parent| sums.get_mut(parent));
@@ -247,7 +267,7 @@ fn gather(case: &Case, tree: &Tree<'_>, judged: &[Judged<'_>], audience: &Audien
         decision: whole.decision,
         deliver,
         would_be: None,
-        because: because(judged, &unclean),
+        because: because(judged, &unclean, held),
         artifacts: answers,
         gaps,
     }
@@ -305,7 +325,7 @@ impl Sum {
 }
 
 /// The reasons worth telling: what is above `allow` or held back, worst first, each clause once before any twice.
-fn because(judged: &[Judged<'_>], unclean: &[usize]) -> Vec<Because> {
+fn because(judged: &[Judged<'_>], unclean: &[usize], held: bool) -> Vec<Because> {
     let told = judged.iter().filter(|one| one.decision > Decision::Allow || one.withhold);
     let told = told.map(|one| (one.decision, one.clause, &one.cause));
     // `unclean` was gathered backwards.
@@ -326,7 +346,8 @@ fn because(judged: &[Judged<'_>], unclean: &[usize]) -> Vec<Because> {
     reasons.sort_by_key(|(decision, nth, ..)| (*decision, *nth));
     reasons
         .into_iter()
-        .take(REASONS)
         .map(|(_, _, clause, cause)| Because { clause: clause.to_owned(), cause: cause.clone() })
+        .chain(held.then(|| Because { clause: INLINE.to_owned(), cause: Cause::Unlisted }))
+        .take(REASONS)
         .collect()
 }

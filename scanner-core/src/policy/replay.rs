@@ -82,6 +82,7 @@ fn artifact(at: &At<'_>) -> Result<CaseArtifact, String> {
             Trust::ALL.into_iter().find(|(_, name)| *name == word).map(|(trust, _)| trust)
         })?,
         sha256: at.text("sha256")?.to_owned(),
+        opaque: type_of(label).is_some_and(crate::sniff::Type::is_opaque),
         is_text: type_of(label).is_some_and(|kind| kind.is_text),
         cleanable: is("decision", Decision::Sanitize.name()) && is("deliver", Deliver::Release.name()),
     })

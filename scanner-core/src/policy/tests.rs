@@ -39,6 +39,7 @@ fn with_head(body: &str) -> String {
 /// A binary that can be cleaned.
 fn artifact(id: u32) -> CaseArtifact {
     CaseArtifact {
+        opaque: false,
         id: ArtifactId(id),
         parent: None,
         label: "png".into(),

@@ -381,3 +381,30 @@ fn an_audience_of_ones_own_may_be_like_another() {
     assert_eq!(decide("pii.card", "store"), Decision::Block);
     assert_eq!(decide("pii.card", "download"), Decision::Sanitize);
 }
+
+#[test]
+fn what_is_opaque_is_served_as_a_file_and_not_shown_in_place() {
+    let song = CaseArtifact { opaque: true, ..artifact(0) };
+    let case = Case { artifacts: vec![song], complete: true, ..Case::default() };
+    let decided = named("default").decide(&case, &Audience::BUILT_IN, None);
+    let delivers: Vec<_> = decided.audiences.iter().map(|answer| (answer.decision, answer.deliver)).collect();
+    let (held, whole) = ((Decision::Allow, Deliver::Nothing), (Decision::Allow, Deliver::Original));
+    assert_eq!(delivers, [held, held, held, whole]);
+    assert_eq!(decided.audiences[0].because[0].clause, "inline");
+    assert_eq!(decided.audiences[3].because, []);
+}
+
+#[test]
+fn a_list_of_types_to_deliver_holds_back_the_others() {
+    let text = "schema = \"scanner.policy/v1\"\nname = \"own\"\nextends = \"default\"\n[audiences.page]\ninline = [\"image/*\"]\n";
+    let policy = Policy::parse("own.toml", text, &shipped).unwrap();
+    let of = |mime: &'static str| {
+        let case = Case {
+            artifacts: vec![CaseArtifact { mime: mime.into(), ..artifact(0) }],
+            complete: true,
+            ..Case::default()
+        };
+        policy.decide(&case, &[Audience::PAGE], None).audiences[0].deliver
+    };
+    assert_eq!((of("image/png"), of("text/plain")), (Deliver::Original, Deliver::Nothing));
+}
