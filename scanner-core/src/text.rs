@@ -87,7 +87,14 @@ impl Reading<'_> {
     }
 
     /// Reads what is written in another form in a layer, and again in that: two forms deep.
-    fn derived(&self, layer: &Layer<'_>, marks: &Marks, depth: u8, budget: &mut Budget, hits: &mut Hits) -> Result<(), Stop> {
+    fn derived(
+        &self,
+        layer: &Layer<'_>,
+        marks: &Marks,
+        depth: u8,
+        budget: &mut Budget,
+        hits: &mut Hits,
+    ) -> Result<(), Stop> {
         let mut views = decode::views(layer.text, budget)?;
         views.extend(normalize::views(layer.text, budget)?);
         if depth == 1 || layer.scope == Scope::All {

@@ -11,8 +11,12 @@ use std::{collections::BTreeMap, ops::Range};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
-/// Bits of each bitmap: 8 KiB stay in the nearest cache.
-const BITMAP_BYTES: usize = 8192;
+/// Bytes of each bitmap: it stays in the nearest cache, and one in thirty of its bits is set by the built-in rules.
+const BITMAP_BYTES: usize = 32 * 1024;
+/// Folds ASCII letters to lower case, and other bytes to something that is compared in full later.
+const FOLD: u32 = 0x2020_2020;
+/// A gram of three out of one of four.
+const THREE: u32 = 0x00ff_ffff;
 /// Hits are put in order within blocks of this size.
 const BLOCK: usize = 32 * 1024;
 /// Slots of the table behind the bitmap; four for each gram of the built-in rules.
@@ -93,34 +97,47 @@ impl Anchors {
         Ok(())
     }
 
-    /// Samples the even positions of a block.
+    /// Samples the even positions of a block, four at a time.
     fn sample(&self, text: &[u8], block: Range<usize>, found: &mut Vec<(usize, usize)>) {
-        let Some(rest) = text.get(block.start..) else { return };
-        let positions = block.len().saturating_add(1) / 2;
         let mut at = block.start;
-        let mut taken = 0_usize;
-        for window in rest.windows(4).step_by(2).take(positions) {
-            if let [a, b, c, d] = window {
-                let gram = u32::from_le_bytes([*a, *b, *c, *d]) | 0x2020_2020;
-                let three = gram & 0x00ff_ffff;
-                if self.long.has(gram) {
-                    self.long.compare(gram, text, at, &self.anchors, found);
-                }
-                if self.short.has(three) {
-                    self.short.compare(three, text, at, &self.anchors, found);
+        for window in text.get(at..).unwrap_or_default().windows(10).step_by(8).take(block.len() / 8) {
+            if let [a, b, c, d, e, f, g, h, i, j] = window {
+                let low = u32::from_le_bytes([*a, *b, *c, *d]) | FOLD;
+                let next = u32::from_le_bytes([*c, *d, *e, *f]) | FOLD;
+                let high = u32::from_le_bytes([*e, *f, *g, *h]) | FOLD;
+                let last = u32::from_le_bytes([*g, *h, *i, *j]) | FOLD;
+                // One branch for four samples: most text fails all of them.
+                let any = self.hit(low) | self.hit(next) | self.hit(high) | self.hit(last);
+                if any {
+                    for (offset, gram) in [(0, low), (2, next), (4, high), (6, last)] {
+                        self.candidate(gram, text, at.saturating_add(offset), found);
+                    }
                 }
             }
-            at = at.saturating_add(2);
-            taken = taken.saturating_add(1);
+            at = at.saturating_add(8);
         }
-        // The last three bytes of the text: a gram of three may still stand there.
-        if taken < positions
-            && let Some([a, b, c]) = text.get(at..at.saturating_add(3))
-        {
-            let three = u32::from_le_bytes([*a, *b, *c, 0]) | 0x0020_2020;
-            if self.short.has(three) {
-                self.short.compare(three, text, at, &self.anchors, found);
-            }
+        while at < block.end {
+            let gram = match text.get(at..at.saturating_add(4).min(text.len())) {
+                Some([a, b, c, d]) => u32::from_le_bytes([*a, *b, *c, *d]) | FOLD,
+                Some([a, b, c]) => u32::from_le_bytes([*a, *b, *c, 0]) | FOLD,
+                _ => return,
+            };
+            self.candidate(gram, text, at, found);
+            at = at.saturating_add(2);
+        }
+    }
+
+    #[inline]
+    fn hit(&self, gram: u32) -> bool {
+        self.long.has(gram) | self.short.has(gram & THREE)
+    }
+
+    fn candidate(&self, gram: u32, text: &[u8], at: usize, found: &mut Vec<(usize, usize)>) {
+        if self.long.has(gram) {
+            self.long.compare(gram, text, at, &self.anchors, found);
+        }
+        if self.short.has(gram & THREE) {
+            self.short.compare(gram & THREE, text, at, &self.anchors, found);
         }
     }
 }
@@ -196,28 +213,67 @@ impl Grams {
 
 /// Byte and bit of a gram in the bitmap.
 fn slot(gram: u32) -> (usize, u8) {
-    let [_, _, low, high] = gram.wrapping_mul(0x9e37_79b1).to_le_bytes();
-    let hash = u16::from_le_bytes([low, high]);
-    (usize::from(hash >> 3), 1 << (hash & 7))
+    let hash = gram.wrapping_mul(0x9e37_79b1);
+    let [_, low, high, top] = hash.to_le_bytes();
+    // Fifteen bits choose the byte, three others the bit.
+    (usize::from(u16::from_le_bytes([high, top]) >> 1), 1 << (low >> 5))
 }
 
 fn pack(gram: &[u8]) -> u32 {
     gram.iter().rev().fold(0, |packed, byte| packed << 8 | u32::from(*byte | 0x20))
 }
 
-/// How common a gram is in honest text, by its letters: English frequencies in tenths of a percent, the same for a
-/// blank; everything else is rare.
+/// How common pairs of bytes are in honest text (program output, logs, sources, manuals in many languages): a row for
+/// each first byte, a column for each second, letters first, then the blank, then everything else; logarithms from 0
+/// to f.
+const PAIRS: [&[u8; 28]; 28] = [
+    b"79a97796957bab494bab987786ab",
+    b"967796759949668647759446857a",
+    b"a787b75a849965b6497a8546748a",
+    b"9778b766a65765964786855564bc",
+    b"a8aba986756aab798cba7a7975cc",
+    b"a7778855a45856b54877844464aa",
+    b"7575a577946769764886865455aa",
+    b"a566b5469456659547597444549a",
+    b"99ab99a5657aacb859aa68575889",
+    b"7444834454455495546474444449",
+    b"8555a56474565664357664544489",
+    b"a568b755b46a55a74589965485aa",
+    b"b868b5649458959945867544649a",
+    b"b59aaaa5967768b745ab975575bb",
+    b"78a969857679ab994caaa99655b9",
+    b"a567a568846965984b8986449489",
+    b"4444444444454444444584444457",
+    b"a689c695b4a78ab64a99987494ab",
+    b"8686b579a477669869ab9674a5bb",
+    b"a587c65bb45765a94a99957695bb",
+    b"888896768459996849ba5547458a",
+    b"9554a554a444646644545444547a",
+    b"94457448944556a4477444654489",
+    b"7565754674467457465844455579",
+    b"65656454644677884698545446aa",
+    b"6444844563355464465455545798",
+    b"babaab99c98aaabb6abb9aa886fe",
+    b"babbbb9ab98babaa7bbbaaa98aff",
+];
+
+/// How common a gram is in honest text, as a sum of logarithms.
 fn commonness(gram: &[u8]) -> u32 {
-    const LETTERS: [u32; 26] =
-        [82, 15, 28, 43, 127, 22, 20, 61, 70, 2, 8, 40, 24, 67, 75, 19, 1, 60, 63, 91, 28, 10, 24, 2, 20, 1];
-    gram.iter()
-        .map(|byte| match byte {
-            b' ' => 150,
-            b'a'..=b'z' => LETTERS.get(usize::from(byte.wrapping_sub(b'a'))).copied().unwrap_or(0).saturating_add(5),
-            b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => 25,
-            _ => 8,
+    let class = |byte: u8| match byte {
+        b'a'..=b'z' => usize::from(byte.wrapping_sub(b'a')),
+        b' ' => 26,
+        _ => 27,
+    };
+    gram.windows(2)
+        .map(|pair| match pair {
+            [first, second] => PAIRS
+                .get(class(*first))
+                .and_then(|row| row.get(class(*second)))
+                .and_then(|digit| char::from(*digit).to_digit(16))
+                .unwrap_or(0),
+            _ => 0,
         })
-        .fold(1, |product: u32, weight| product.saturating_mul(weight))
+        .sum()
 }
 
 /// Literals that must not appear, in the case of letters given.

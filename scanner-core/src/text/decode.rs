@@ -148,11 +148,24 @@ fn continued(text: &[u8], first: Range<usize>) -> Range<usize> {
     }
 }
 
-/// How many symbols to skip so that a run decodes to text; `None` when it never does.
+/// How many symbols to skip so that a run decodes to text; `None` when it never does. Text in base64 has capitals and
+/// small letters among its first symbols, paths and names have few of one kind.
 fn alignment(symbols: &[u8]) -> Option<usize> {
-    (0..4).find(|skip| {
-        let piece = symbols.get(*skip..).unwrap_or_default();
-        let piece = piece.get(..piece.len().min(LOOK)).unwrap_or_default();
+    let head = symbols.get(..symbols.len().min(LOOK)).unwrap_or_default();
+    let capitals = head.iter().filter(|byte| byte.is_ascii_uppercase()).count();
+    let small = head.iter().filter(|byte| byte.is_ascii_lowercase()).count();
+    if capitals.saturating_mul(8) < head.len() || small.saturating_mul(8) < head.len() {
+        return None;
+    }
+    // Something glued in front shifts the groups; short runs are taken as they begin.
+    let shifts = if symbols.len() >= LOOK / 2 { 4 } else { 1 };
+    (0..shifts).find(|skip| {
+        let piece = head.get(*skip..).unwrap_or_default();
+        let begins = plain_base64(piece.get(..piece.len().min(12)).unwrap_or_default());
+        let plain_enough = begins.iter().filter(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t' | 0x80..)).count();
+        if plain_enough < begins.len() {
+            return false;
+        }
         let plain = plain_base64(piece);
         plain.len() >= RUN_SHORTEST / 2 && is_text(&plain)
     })
@@ -270,6 +283,11 @@ fn numbers(text: &[u8], budget: &mut Budget) -> Result<Option<Derived>, Stop> {
     while let Some(start) =
         text.get(at..).and_then(|rest| rest.iter().position(is_code_digit)).map(|more| at.saturating_add(more))
     {
+        // A lone number, the usual case, costs no list.
+        if let Some(end) = lone_number(text, start) {
+            at = end;
+            continue;
+        }
         let (mut codes, end) = code_list(text, start);
         at = end.max(start.saturating_add(1));
         if codes.len() < NUMBERS_FEWEST {
@@ -288,6 +306,19 @@ fn numbers(text: &[u8], budget: &mut Budget) -> Result<Option<Derived>, Stop> {
         }
     }
     out.done(text.len(), "numbers", false, budget)
+}
+
+/// Where a number ends behind which no second one stands.
+fn lone_number(text: &[u8], start: usize) -> Option<usize> {
+    let rest = text.get(start..)?;
+    let length = rest.iter().take(9).take_while(|byte| byte.is_ascii_hexdigit()).count();
+    let after = rest.get(length..).unwrap_or_default();
+    let between =
+        after.iter().take(3).take_while(|byte| matches!(byte, b' ' | b',' | b'-' | b':' | b';' | b'\n')).count();
+    let next = after.get(between).copied().unwrap_or(b' ');
+    let lone = between == 0 || !next.is_ascii_hexdigit() || !(2..=8).contains(&length);
+    let prefixed = after.first() == Some(&b'x') || after.first() == Some(&b'b') || after.first() == Some(&b'o');
+    (lone && !prefixed).then(|| start.saturating_add(length.max(1)))
 }
 
 fn is_code_digit(byte: &u8) -> bool {
@@ -462,7 +493,14 @@ fn escapes(text: &[u8], budget: &mut Budget) -> Result<Option<Derived>, Stop> {
         let Some((value, length)) = escape(rest) else { continue };
         if let Some(character) = char::from_u32(value) {
             // Escaped once more for JSON: the backslashes in front belong to the escape.
-            let slashes = text.get(patch.at.min(at)..at).unwrap_or_default().iter().rev().take(3).take_while(|byte| **byte == b'\\').count();
+            let slashes = text
+                .get(patch.at.min(at)..at)
+                .unwrap_or_default()
+                .iter()
+                .rev()
+                .take(3)
+                .take_while(|byte| **byte == b'\\')
+                .count();
             let range = at.saturating_sub(slashes)..from.saturating_add(length);
             from = range.end;
             patch.replace(range, character.encode_utf8(&mut buffer).as_bytes(), budget)?;

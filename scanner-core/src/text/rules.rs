@@ -137,7 +137,8 @@ impl RuleSet {
         }
         // The marks of disguises are looked for in the same pass, numbered behind the rules.
         let marks = Marks::literals();
-        let anchors = Anchors::of(rules.iter().map(|rule| rule.anchors.as_slice()).chain(marks.iter().map(Vec::as_slice)));
+        let anchors =
+            Anchors::of(rules.iter().map(|rule| rule.anchors.as_slice()).chain(marks.iter().map(Vec::as_slice)));
         Ok(Self { inner: Arc::new(Inner { digest: digest(&files), anchors, rules, files, trusted }) })
     }
 

@@ -89,7 +89,9 @@ fn unescaped(text: &[u8], _: &Marks, budget: &mut Budget, views: &mut Vec<Derive
     let mut out = builder();
     let mut at = 0_usize;
     let mut from = 0_usize;
-    while let Some(escape) = text.get(from..).and_then(|rest| memchr::memchr(0x1b, rest)).map(|more| from.saturating_add(more)) {
+    while let Some(escape) =
+        text.get(from..).and_then(|rest| memchr::memchr(0x1b, rest)).map(|more| from.saturating_add(more))
+    {
         let line = line_around(text, escape);
         if line.start > at {
             out.cut(line.start, budget)?;
@@ -99,7 +101,10 @@ fn unescaped(text: &[u8], _: &Marks, budget: &mut Budget, views: &mut Vec<Derive
         at = sequence_end(text, escape);
         from = at;
         // The rest of the line, up to its next sequence.
-        let next = text.get(at..).and_then(|rest| memchr::memchr(0x1b, rest)).map_or(text.len(), |more| at.saturating_add(more));
+        let next = text
+            .get(at..)
+            .and_then(|rest| memchr::memchr(0x1b, rest))
+            .map_or(text.len(), |more| at.saturating_add(more));
         let end = line_around(text, at).end.max(at).min(next);
         out.push(text.get(at..end).unwrap_or_default(), at..end, budget)?;
         at = end;
@@ -187,24 +192,22 @@ fn spaced_start(text: &[u8], found: usize, separator: u8, limit: usize) -> usize
 /// Where letter, separator, letter, separator, letter, separator, letter begins.
 fn next_spaced(text: &[u8], from: usize) -> Option<usize> {
     let rest = text.get(from..)?;
-    // The middle one of five is a letter between separators: looked for at every second place.
     let mut at = 0_usize;
     while let Some(window) = rest.get(at..at.saturating_add(7)) {
-        if let [a, s, b, t, c, u, d] = window {
-            let separates =
-                |byte: &u8| matches!(byte, b' ' | b'.' | b'-' | b'_' | b'*' | b'|' | b'/' | b',' | b'~' | b'+');
-            if s == t && t == u && separates(s) && [a, b, c, d].iter().all(|letter| letter.is_ascii_alphanumeric()) {
-                let before = at.checked_sub(1).and_then(|last| rest.get(last)).copied().unwrap_or(b' ');
-                if !before.is_ascii_alphanumeric() {
-                    return Some(from.saturating_add(at));
-                }
-                at = at.saturating_add(1);
-            } else if separates(c) || separates(t) {
-                at = at.saturating_add(1);
-            } else {
-                at = at.saturating_add(2);
+        let [a, s, b, t, c, u, d] = window else { return None };
+        // Of two neighbours in such a run one is a letter and the other is not: in words both are, and it jumps.
+        if t.is_ascii_alphanumeric() && c.is_ascii_alphanumeric() {
+            at = at.saturating_add(4);
+            continue;
+        }
+        let separates = matches!(t, b' ' | b'.' | b'-' | b'_' | b'*' | b'|' | b'/' | b',' | b'~' | b'+');
+        if separates && s == t && t == u && [a, b, c, d].iter().all(|letter| letter.is_ascii_alphanumeric()) {
+            let before = at.checked_sub(1).and_then(|last| rest.get(last)).copied().unwrap_or(b' ');
+            if !before.is_ascii_alphanumeric() {
+                return Some(from.saturating_add(at));
             }
         }
+        at = at.saturating_add(1);
     }
     None
 }
@@ -299,7 +302,44 @@ fn marked(text: &[u8], places: &[usize], marks: &[&str]) -> Vec<Range<usize>> {
 }
 
 /// The commonest words of English in rot13.
-const ROT13: &[&str] = &["gur ", "naq ", "lbh ", "lbhe", "jvgu", "vafgehpg", "cebzcg", "vtaber", "cerivbhf", "nffvfgnag", "fraq", "erirny", "qryrgr", "hfre ", "hfref", "flfgrz", "abg ", "sbe ", "guvf", "gung", "sebz", "eha ", "cevag", "zhfg", "fubhyq", "uggc", "cyrnfr", "ercyl", "jvgubhg", "nyy ", "phey", "zrffntr", "vzcbegnag", "gryy", "sbetrg", "qvfertneq"];
+const ROT13: &[&str] = &[
+    "gur ",
+    "naq ",
+    "lbh ",
+    "lbhe",
+    "jvgu",
+    "vafgehpg",
+    "cebzcg",
+    "vtaber",
+    "cerivbhf",
+    "nffvfgnag",
+    "fraq",
+    "erirny",
+    "qryrgr",
+    "hfre ",
+    "hfref",
+    "flfgrz",
+    "abg ",
+    "sbe ",
+    "guvf",
+    "gung",
+    "sebz",
+    "eha ",
+    "cevag",
+    "zhfg",
+    "fubhyq",
+    "uggc",
+    "cyrnfr",
+    "ercyl",
+    "jvgubhg",
+    "nyy ",
+    "phey",
+    "zrffntr",
+    "vzcbegnag",
+    "gryy",
+    "sbetrg",
+    "qvfertneq",
+];
 
 fn rot13(text: &[u8], marks: &Marks, budget: &mut Budget, views: &mut Vec<Derived>) -> Result<(), Stop> {
     let mut out = builder();
@@ -321,7 +361,40 @@ fn turned(byte: u8) -> u8 {
 }
 
 /// The commonest words of English, read backwards.
-const REVERSED: &[&str] = &["eht ", " eht", " dna", " uoy", "uoy ", "snoitcurtsni", "tpmorp", "erongi", "suoiverp", "tnatsissa", " dnes", " laever", "metsys", "resu ", "eteled", " siht", "siht ", "ton ", " hti", "//:ptth", "//:sptth", " tsum", "nur ", "lruc", "egassem", "tuohtiw", " esaelp", " llet", "llet ", "wonk ", "tegrof", "drager"];
+const REVERSED: &[&str] = &[
+    "eht ",
+    " eht",
+    " dna",
+    " uoy",
+    "uoy ",
+    "snoitcurtsni",
+    "tpmorp",
+    "erongi",
+    "suoiverp",
+    "tnatsissa",
+    " dnes",
+    " laever",
+    "metsys",
+    "resu ",
+    "eteled",
+    " siht",
+    "siht ",
+    "ton ",
+    " hti",
+    "//:ptth",
+    "//:sptth",
+    " tsum",
+    "nur ",
+    "lruc",
+    "egassem",
+    "tuohtiw",
+    " esaelp",
+    " llet",
+    "llet ",
+    "wonk ",
+    "tegrof",
+    "drager",
+];
 
 fn reversed(text: &[u8], marks: &Marks, budget: &mut Budget, views: &mut Vec<Derived>) -> Result<(), Stop> {
     for line in marked(text, marks.of(MIRRORED), REVERSED) {
@@ -345,7 +418,38 @@ fn reversed(text: &[u8], marks: &Marks, budget: &mut Budget, views: &mut Vec<Der
 
 /// Words beside which a text is tidied up: rare enough on honest text, and hardly an instruction to a model does
 /// without them.
-const TELLING: &[&str] = &["instru", "tructi", "uctions", "previ", "vious", "ignor", "gnore", "disre", "regard", "forge", "prompt", "assist", "sistan", "revea", "language model", "onversation", "onfirm", "ermissi", "redenti", "assword", "pretend", "overri", "restric", "rememb", "system", "secret", " ai ", " llm", "claude", "approv"];
+const TELLING: &[&str] = &[
+    "instru",
+    "tructi",
+    "uctions",
+    "previ",
+    "vious",
+    "ignor",
+    "gnore",
+    "disre",
+    "regard",
+    "forge",
+    "prompt",
+    "assist",
+    "sistan",
+    "revea",
+    "language model",
+    "onversation",
+    "onfirm",
+    "ermissi",
+    "redenti",
+    "assword",
+    "pretend",
+    "overri",
+    "restric",
+    "rememb",
+    "system",
+    "secret",
+    " ai ",
+    " llm",
+    "claude",
+    "approv",
+];
 
 /// Half of the stretch that is tidied around a telling word.
 const AROUND: usize = 160;

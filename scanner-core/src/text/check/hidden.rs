@@ -270,7 +270,8 @@ impl<'a> State<'a> {
         let Some(word) = self.word.take() else { return };
         let letters = word.ascii.saturating_add(word.twins);
         // One Greek letter before an index is a formula.
-        if word.ascii > 0 && word.twins > 0 && word.others == 0 && letters >= 4 && (word.twins >= 2 || word.ascii >= 3) {
+        if word.ascii > 0 && word.twins > 0 && word.others == 0 && letters >= 4 && (word.twins >= 2 || word.ascii >= 3)
+        {
             self.add(Kind::Homoglyph, word.start..end, sink);
         }
     }

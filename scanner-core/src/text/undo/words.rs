@@ -109,7 +109,12 @@ pub(super) fn leet_forms() -> Vec<String> {
         for ways in ["a", "e", "i", "o", "s", "t", "aeio", "aeios", "aeiot", "aeiost", "aeiostl", "eo", "ao", "ei"] {
             let form: String = word
                 .chars()
-                .map(|letter| digits.iter().find(|(from, _)| *from == letter && ways.contains(letter)).map_or(letter, |(_, to)| *to))
+                .map(|letter| {
+                    digits
+                        .iter()
+                        .find(|(from, _)| *from == letter && ways.contains(letter))
+                        .map_or(letter, |(_, to)| *to)
+                })
                 .collect();
             if form != word && form.bytes().any(|byte| byte.is_ascii_alphabetic()) {
                 forms.push(if form.len() < 4 { format!("{form} ") } else { form });
@@ -147,18 +152,23 @@ pub(super) fn correct(word: &[u8]) -> Option<&'static str> {
     if !(5..=16).contains(&word.len()) || !word.is_ascii() {
         return None;
     }
-    let lower = word.to_ascii_lowercase();
-    if known().contains(lower.as_slice()) {
-        return None;
-    }
+    let first = word.first().map(u8::to_ascii_lowercase);
+    let last = word.get(word.len().saturating_sub(3)..).unwrap_or_default();
     CORRECTED.iter().copied().find(|right| {
         let right = right.as_bytes();
-        right.len().abs_diff(lower.len()) <= 1
-            && (right.first() == lower.first() || right.get(right.len().saturating_sub(3)..) == lower.get(lower.len().saturating_sub(3)..))
-            && is_near(&lower, right)
-            // Plurals and other forms are no typing errors.
+        if right.len().abs_diff(word.len()) > 1 {
+            return false;
+        }
+        let tail = right.get(right.len().saturating_sub(3)..).unwrap_or_default();
+        if right.first().copied() != first && !tail.eq_ignore_ascii_case(last) {
+            return false;
+        }
+        let lower = word.to_ascii_lowercase();
+        is_near(&lower, right)
+            // Plurals and other forms are no typing errors, and neither are other words.
             && !(lower.len() > right.len() && lower.starts_with(right))
             && !(right.len() > lower.len() && right.starts_with(&lower))
+            && !known().contains(lower.as_slice())
     })
 }
 
