@@ -11,8 +11,10 @@ use std::{collections::BTreeMap, ops::Range};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
-/// Bytes of each bitmap: it stays in the nearest cache, and one in thirty of its bits is set by the built-in rules.
-const BITMAP_BYTES: usize = 32 * 1024;
+/// Bytes of the bitmap for grams of four, and for the few of three: both stay in the nearest cache, and one in thirty of
+/// their bits is set by the built-in rules.
+const LONG_BYTES: usize = 16 * 1024;
+const SHORT_BYTES: usize = 2 * 1024;
 /// Folds ASCII letters to lower case, and other bytes to something that is compared in full later.
 const FOLD: u32 = 0x2020_2020;
 /// A gram of three out of one of four.
@@ -28,8 +30,8 @@ const TABLE_SLOTS: usize = 16 * 1024;
 #[derive(Debug)]
 pub(crate) struct Anchors {
     longest: usize,
-    long: Grams,
-    short: Grams,
+    long: Grams<LONG_BYTES>,
+    short: Grams<SHORT_BYTES>,
     anchors: Vec<Anchor>,
 }
 
@@ -41,12 +43,20 @@ struct Anchor {
 
 /// Grams of one size: the bitmap that most text fails, and the anchors behind each gram.
 #[derive(Debug)]
-struct Grams {
-    bitmap: Box<[u8; BITMAP_BYTES]>,
+struct Grams<const BYTES: usize> {
+    bitmap: Box<[u8; BYTES]>,
     /// Open addressing: a gram and its range of `places`.
     table: Vec<Option<(u32, Range<usize>)>>,
-    /// Anchor and the gram's offset in it.
-    places: Vec<(usize, usize)>,
+    places: Vec<Spot>,
+}
+
+/// Where a gram stands in an anchor.
+#[derive(Clone, Copy, Debug)]
+struct Spot {
+    anchor: usize,
+    offset: usize,
+    /// The first four bytes of the anchor, folded: most candidates fail them.
+    head: u32,
 }
 
 impl Anchors {
@@ -142,9 +152,9 @@ impl Anchors {
     }
 }
 
-impl Grams {
+impl<const BYTES: usize> Grams<BYTES> {
     fn of(anchors: &[Anchor], size: usize, wanted: impl Fn(usize) -> bool) -> Self {
-        let mut by_gram: BTreeMap<u32, Vec<(usize, usize)>> = BTreeMap::new();
+        let mut by_gram: BTreeMap<u32, Vec<Spot>> = BTreeMap::new();
         for (index, anchor) in anchors.iter().enumerate().filter(|(_, anchor)| wanted(anchor.bytes.len())) {
             for parity in [0, 1] {
                 let offset = anchor
@@ -155,14 +165,15 @@ impl Grams {
                     .min_by_key(|(_, gram)| commonness(gram))
                     .map(|(offset, gram)| (offset, pack(gram)));
                 if let Some((offset, gram)) = offset {
-                    by_gram.entry(gram).or_default().push((index, offset));
+                    let head = pack(anchor.bytes.get(..4).unwrap_or_default());
+                    by_gram.entry(gram).or_default().push(Spot { anchor: index, offset, head });
                 }
             }
         }
         let slots = TABLE_SLOTS.max(by_gram.len().saturating_mul(4)).next_power_of_two();
-        let mut grams = Self { bitmap: Box::new([0; BITMAP_BYTES]), table: vec![None; slots], places: Vec::new() };
+        let mut grams = Self { bitmap: Box::new([0; BYTES]), table: vec![None; slots], places: Vec::new() };
         for (gram, places) in by_gram {
-            let (byte, bit) = slot(gram);
+            let (byte, bit) = Self::slot(gram);
             if let Some(byte) = grams.bitmap.get_mut(byte) {
                 *byte |= bit;
             }
@@ -179,8 +190,17 @@ impl Grams {
         grams
     }
 
+    /// Byte and bit of a gram in the bitmap.
+    #[inline]
+    fn slot(gram: u32) -> (usize, u8) {
+        let hash = gram.wrapping_mul(0x9e37_79b1);
+        let [_, low, high, top] = hash.to_le_bytes();
+        (usize::from(u16::from_le_bytes([high, top])) & BYTES.wrapping_sub(1), 1 << (low >> 5))
+    }
+
+    #[inline]
     fn has(&self, gram: u32) -> bool {
-        let (byte, bit) = slot(gram);
+        let (byte, bit) = Self::slot(gram);
         self.bitmap.get(byte).is_some_and(|byte| byte & bit != 0)
     }
 
@@ -194,14 +214,18 @@ impl Grams {
         let mut slot = self.home(gram);
         while let Some(Some((known, places))) = self.table.get(slot) {
             if *known == gram {
-                for (index, offset) in self.places.get(places.clone()).unwrap_or_default() {
-                    let Some(anchor) = anchors.get(*index) else { continue };
-                    let Some(start) = at.checked_sub(*offset) else { continue };
+                for spot in self.places.get(places.clone()).unwrap_or_default() {
+                    let Some(start) = at.checked_sub(spot.offset) else { continue };
+                    let Some([a, b, c, d]) = text.get(start..start.saturating_add(4)) else { continue };
+                    if u32::from_le_bytes([*a, *b, *c, *d]) | FOLD != spot.head {
+                        continue;
+                    }
+                    let Some(anchor) = anchors.get(spot.anchor) else { continue };
                     let stands = text
                         .get(start..start.saturating_add(anchor.bytes.len()))
                         .is_some_and(|bytes| bytes.eq_ignore_ascii_case(&anchor.bytes));
                     if stands {
-                        found.push((start, *index));
+                        found.push((start, spot.anchor));
                     }
                 }
                 return;
@@ -209,14 +233,6 @@ impl Grams {
             slot = slot.saturating_add(1) & self.table.len().saturating_sub(1);
         }
     }
-}
-
-/// Byte and bit of a gram in the bitmap.
-fn slot(gram: u32) -> (usize, u8) {
-    let hash = gram.wrapping_mul(0x9e37_79b1);
-    let [_, low, high, top] = hash.to_le_bytes();
-    // Fifteen bits choose the byte, three others the bit.
-    (usize::from(u16::from_le_bytes([high, top]) >> 1), 1 << (low >> 5))
 }
 
 fn pack(gram: &[u8]) -> u32 {

@@ -278,18 +278,18 @@ fn plain_hex(digits: &[u8]) -> Vec<u8> {
 fn numbers(text: &[u8], budget: &mut Budget) -> Result<Option<Derived>, Stop> {
     const NUMBERS_FEWEST: usize = 12;
     let mut out = builder();
-    // Every line whose first bytes are digits and separators in turn could be one; most are not, after one number.
-    let mut at = 0_usize;
-    while let Some(start) =
-        text.get(at..).and_then(|rest| rest.iter().position(is_code_digit)).map(|more| at.saturating_add(more))
-    {
-        // A lone number, the usual case, costs no list.
-        if let Some(end) = lone_number(text, start) {
-            at = end;
-            continue;
-        }
+    let mut from = 0_usize;
+    // What lists are written with, three bytes for each number at the least.
+    while let Some(run) = next_run(text, from, NUMBERS_FEWEST * 3, is_list) {
+        let at = from.max(run.start);
+        from = run.end;
+        let Some(start) = text.get(at..run.end).and_then(|run| run.iter().position(u8::is_ascii_digit)) else { continue };
+        let start = at.saturating_add(start);
         let (mut codes, end) = code_list(text, start);
-        at = end.max(start.saturating_add(1));
+        if end < run.end {
+            // The list broke off early: another one may begin behind it.
+            from = end.max(start.saturating_add(1));
+        }
         if codes.len() < NUMBERS_FEWEST {
             continue;
         }
@@ -308,21 +308,8 @@ fn numbers(text: &[u8], budget: &mut Budget) -> Result<Option<Derived>, Stop> {
     out.done(text.len(), "numbers", false, budget)
 }
 
-/// Where a number ends behind which no second one stands.
-fn lone_number(text: &[u8], start: usize) -> Option<usize> {
-    let rest = text.get(start..)?;
-    let length = rest.iter().take(9).take_while(|byte| byte.is_ascii_hexdigit()).count();
-    let after = rest.get(length..).unwrap_or_default();
-    let between =
-        after.iter().take(3).take_while(|byte| matches!(byte, b' ' | b',' | b'-' | b':' | b';' | b'\n')).count();
-    let next = after.get(between).copied().unwrap_or(b' ');
-    let lone = between == 0 || !next.is_ascii_hexdigit() || !(2..=8).contains(&length);
-    let prefixed = after.first() == Some(&b'x') || after.first() == Some(&b'b') || after.first() == Some(&b'o');
-    (lone && !prefixed).then(|| start.saturating_add(length.max(1)))
-}
-
-fn is_code_digit(byte: &u8) -> bool {
-    byte.is_ascii_digit()
+fn is_list(byte: u8) -> bool {
+    byte.is_ascii_hexdigit() || matches!(byte, b' ' | b',' | b'-' | b':' | b';' | b'\n' | b'x' | b'o')
 }
 
 /// Where a number stands, and its digits.

@@ -152,15 +152,11 @@ pub(super) fn correct(word: &[u8]) -> Option<&'static str> {
     if !(5..=16).contains(&word.len()) || !word.is_ascii() {
         return None;
     }
-    let first = word.first().map(u8::to_ascii_lowercase);
-    let last = word.get(word.len().saturating_sub(3)..).unwrap_or_default();
-    CORRECTED.iter().copied().find(|right| {
+    let head = word.first().map_or(0, u8::to_ascii_lowercase);
+    let last = tail_of(word);
+    by_length(word.len()).iter().copied().find(|right| {
         let right = right.as_bytes();
-        if right.len().abs_diff(word.len()) > 1 {
-            return false;
-        }
-        let tail = right.get(right.len().saturating_sub(3)..).unwrap_or_default();
-        if right.first().copied() != first && !tail.eq_ignore_ascii_case(last) {
+        if right.first() != Some(&head) && tail_of(right) != last {
             return false;
         }
         let lower = word.to_ascii_lowercase();
@@ -170,6 +166,24 @@ pub(super) fn correct(word: &[u8]) -> Option<&'static str> {
             && !(right.len() > lower.len() && right.starts_with(&lower))
             && !known().contains(lower.as_slice())
     })
+}
+
+/// The last three letters, folded.
+fn tail_of(word: &[u8]) -> u32 {
+    match word.last_chunk::<3>() {
+        Some([a, b, c]) => u32::from_le_bytes([*a, *b, *c, 0]) | 0x0020_2020,
+        None => 0,
+    }
+}
+
+/// The words to correct to that are as long as a word, or one letter longer or shorter.
+fn by_length(length: usize) -> &'static [&'static str] {
+    const LONGEST: usize = 18;
+    static LENGTHS: OnceLock<[Vec<&'static str>; LONGEST]> = OnceLock::new();
+    let lengths = LENGTHS.get_or_init(|| {
+        std::array::from_fn(|length| CORRECTED.iter().copied().filter(|word| word.len().abs_diff(length) <= 1).collect())
+    });
+    lengths.get(length).map_or(&[], Vec::as_slice)
 }
 
 /// Whether a stretch has a word that would be put right.
