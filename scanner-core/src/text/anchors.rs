@@ -11,8 +11,14 @@ use std::{collections::BTreeMap, ops::Range};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
-/// Bits of each bitmap: 8 KiB stay in the nearest cache.
-const BITMAP_BYTES: usize = 8192;
+/// Bytes of the bitmap for grams of four, and for the few of three: both stay in the nearest cache, and one in thirty of
+/// their bits is set by the built-in rules.
+const LONG_BYTES: usize = 16 * 1024;
+const SHORT_BYTES: usize = 2 * 1024;
+/// Folds ASCII letters to lower case, and other bytes to something that is compared in full later.
+const FOLD: u32 = 0x2020_2020;
+/// A gram of three out of one of four.
+const THREE: u32 = 0x00ff_ffff;
 /// Hits are put in order within blocks of this size.
 const BLOCK: usize = 32 * 1024;
 /// Slots of the table behind the bitmap; four for each gram of the built-in rules.
@@ -24,8 +30,8 @@ const TABLE_SLOTS: usize = 16 * 1024;
 #[derive(Debug)]
 pub(crate) struct Anchors {
     longest: usize,
-    long: Grams,
-    short: Grams,
+    long: Grams<LONG_BYTES>,
+    short: Grams<SHORT_BYTES>,
     anchors: Vec<Anchor>,
 }
 
@@ -37,12 +43,20 @@ struct Anchor {
 
 /// Grams of one size: the bitmap that most text fails, and the anchors behind each gram.
 #[derive(Debug)]
-struct Grams {
-    bitmap: Box<[u8; BITMAP_BYTES]>,
+struct Grams<const BYTES: usize> {
+    bitmap: Box<[u8; BYTES]>,
     /// Open addressing: a gram and its range of `places`.
     table: Vec<Option<(u32, Range<usize>)>>,
-    /// Anchor and the gram's offset in it.
-    places: Vec<(usize, usize)>,
+    places: Vec<Spot>,
+}
+
+/// Where a gram stands in an anchor.
+#[derive(Clone, Copy, Debug)]
+struct Spot {
+    anchor: usize,
+    offset: usize,
+    /// The first four bytes of the anchor, folded: most candidates fail them.
+    head: u32,
 }
 
 impl Anchors {
@@ -93,41 +107,54 @@ impl Anchors {
         Ok(())
     }
 
-    /// Samples the even positions of a block.
+    /// Samples the even positions of a block, four at a time.
     fn sample(&self, text: &[u8], block: Range<usize>, found: &mut Vec<(usize, usize)>) {
-        let Some(rest) = text.get(block.start..) else { return };
-        let positions = block.len().saturating_add(1) / 2;
         let mut at = block.start;
-        let mut taken = 0_usize;
-        for window in rest.windows(4).step_by(2).take(positions) {
-            if let [a, b, c, d] = window {
-                let gram = u32::from_le_bytes([*a, *b, *c, *d]) | 0x2020_2020;
-                let three = gram & 0x00ff_ffff;
-                if self.long.has(gram) {
-                    self.long.compare(gram, text, at, &self.anchors, found);
-                }
-                if self.short.has(three) {
-                    self.short.compare(three, text, at, &self.anchors, found);
+        for window in text.get(at..).unwrap_or_default().windows(10).step_by(8).take(block.len() / 8) {
+            if let [a, b, c, d, e, f, g, h, i, j] = window {
+                let low = u32::from_le_bytes([*a, *b, *c, *d]) | FOLD;
+                let next = u32::from_le_bytes([*c, *d, *e, *f]) | FOLD;
+                let high = u32::from_le_bytes([*e, *f, *g, *h]) | FOLD;
+                let last = u32::from_le_bytes([*g, *h, *i, *j]) | FOLD;
+                // One branch for four samples: most text fails all of them.
+                let any = self.hit(low) | self.hit(next) | self.hit(high) | self.hit(last);
+                if any {
+                    for (offset, gram) in [(0, low), (2, next), (4, high), (6, last)] {
+                        self.candidate(gram, text, at.saturating_add(offset), found);
+                    }
                 }
             }
-            at = at.saturating_add(2);
-            taken = taken.saturating_add(1);
+            at = at.saturating_add(8);
         }
-        // The last three bytes of the text: a gram of three may still stand there.
-        if taken < positions
-            && let Some([a, b, c]) = text.get(at..at.saturating_add(3))
-        {
-            let three = u32::from_le_bytes([*a, *b, *c, 0]) | 0x0020_2020;
-            if self.short.has(three) {
-                self.short.compare(three, text, at, &self.anchors, found);
-            }
+        while at < block.end {
+            let gram = match text.get(at..at.saturating_add(4).min(text.len())) {
+                Some([a, b, c, d]) => u32::from_le_bytes([*a, *b, *c, *d]) | FOLD,
+                Some([a, b, c]) => u32::from_le_bytes([*a, *b, *c, 0]) | FOLD,
+                _ => return,
+            };
+            self.candidate(gram, text, at, found);
+            at = at.saturating_add(2);
+        }
+    }
+
+    #[inline]
+    fn hit(&self, gram: u32) -> bool {
+        self.long.has(gram) | self.short.has(gram & THREE)
+    }
+
+    fn candidate(&self, gram: u32, text: &[u8], at: usize, found: &mut Vec<(usize, usize)>) {
+        if self.long.has(gram) {
+            self.long.compare(gram, text, at, &self.anchors, found);
+        }
+        if self.short.has(gram & THREE) {
+            self.short.compare(gram & THREE, text, at, &self.anchors, found);
         }
     }
 }
 
-impl Grams {
+impl<const BYTES: usize> Grams<BYTES> {
     fn of(anchors: &[Anchor], size: usize, wanted: impl Fn(usize) -> bool) -> Self {
-        let mut by_gram: BTreeMap<u32, Vec<(usize, usize)>> = BTreeMap::new();
+        let mut by_gram: BTreeMap<u32, Vec<Spot>> = BTreeMap::new();
         for (index, anchor) in anchors.iter().enumerate().filter(|(_, anchor)| wanted(anchor.bytes.len())) {
             for parity in [0, 1] {
                 let offset = anchor
@@ -138,14 +165,15 @@ impl Grams {
                     .min_by_key(|(_, gram)| commonness(gram))
                     .map(|(offset, gram)| (offset, pack(gram)));
                 if let Some((offset, gram)) = offset {
-                    by_gram.entry(gram).or_default().push((index, offset));
+                    let head = pack(anchor.bytes.get(..4).unwrap_or_default());
+                    by_gram.entry(gram).or_default().push(Spot { anchor: index, offset, head });
                 }
             }
         }
         let slots = TABLE_SLOTS.max(by_gram.len().saturating_mul(4)).next_power_of_two();
-        let mut grams = Self { bitmap: Box::new([0; BITMAP_BYTES]), table: vec![None; slots], places: Vec::new() };
+        let mut grams = Self { bitmap: Box::new([0; BYTES]), table: vec![None; slots], places: Vec::new() };
         for (gram, places) in by_gram {
-            let (byte, bit) = slot(gram);
+            let (byte, bit) = Self::slot(gram);
             if let Some(byte) = grams.bitmap.get_mut(byte) {
                 *byte |= bit;
             }
@@ -162,8 +190,17 @@ impl Grams {
         grams
     }
 
+    /// Byte and bit of a gram in the bitmap.
+    #[inline]
+    fn slot(gram: u32) -> (usize, u8) {
+        let hash = gram.wrapping_mul(0x9e37_79b1);
+        let [_, low, high, top] = hash.to_le_bytes();
+        (usize::from(u16::from_le_bytes([high, top])) & BYTES.wrapping_sub(1), 1 << (low >> 5))
+    }
+
+    #[inline]
     fn has(&self, gram: u32) -> bool {
-        let (byte, bit) = slot(gram);
+        let (byte, bit) = Self::slot(gram);
         self.bitmap.get(byte).is_some_and(|byte| byte & bit != 0)
     }
 
@@ -177,14 +214,18 @@ impl Grams {
         let mut slot = self.home(gram);
         while let Some(Some((known, places))) = self.table.get(slot) {
             if *known == gram {
-                for (index, offset) in self.places.get(places.clone()).unwrap_or_default() {
-                    let Some(anchor) = anchors.get(*index) else { continue };
-                    let Some(start) = at.checked_sub(*offset) else { continue };
+                for spot in self.places.get(places.clone()).unwrap_or_default() {
+                    let Some(start) = at.checked_sub(spot.offset) else { continue };
+                    let Some([a, b, c, d]) = text.get(start..start.saturating_add(4)) else { continue };
+                    if u32::from_le_bytes([*a, *b, *c, *d]) | FOLD != spot.head {
+                        continue;
+                    }
+                    let Some(anchor) = anchors.get(spot.anchor) else { continue };
                     let stands = text
                         .get(start..start.saturating_add(anchor.bytes.len()))
                         .is_some_and(|bytes| bytes.eq_ignore_ascii_case(&anchor.bytes));
                     if stands {
-                        found.push((start, *index));
+                        found.push((start, spot.anchor));
                     }
                 }
                 return;
@@ -194,30 +235,61 @@ impl Grams {
     }
 }
 
-/// Byte and bit of a gram in the bitmap.
-fn slot(gram: u32) -> (usize, u8) {
-    let [_, _, low, high] = gram.wrapping_mul(0x9e37_79b1).to_le_bytes();
-    let hash = u16::from_le_bytes([low, high]);
-    (usize::from(hash >> 3), 1 << (hash & 7))
-}
-
 fn pack(gram: &[u8]) -> u32 {
     gram.iter().rev().fold(0, |packed, byte| packed << 8 | u32::from(*byte | 0x20))
 }
 
-/// How common a gram is in honest text, by its letters: English frequencies in tenths of a percent, the same for a
-/// blank; everything else is rare.
+/// How common pairs of bytes are in honest text (program output, logs, sources, manuals in many languages): a row for
+/// each first byte, a column for each second, letters first, then the blank, then everything else; logarithms from 0
+/// to f.
+const PAIRS: [&[u8; 28]; 28] = [
+    b"79a97796957bab494bab987786ab",
+    b"967796759949668647759446857a",
+    b"a787b75a849965b6497a8546748a",
+    b"9778b766a65765964786855564bc",
+    b"a8aba986756aab798cba7a7975cc",
+    b"a7778855a45856b54877844464aa",
+    b"7575a577946769764886865455aa",
+    b"a566b5469456659547597444549a",
+    b"99ab99a5657aacb859aa68575889",
+    b"7444834454455495546474444449",
+    b"8555a56474565664357664544489",
+    b"a568b755b46a55a74589965485aa",
+    b"b868b5649458959945867544649a",
+    b"b59aaaa5967768b745ab975575bb",
+    b"78a969857679ab994caaa99655b9",
+    b"a567a568846965984b8986449489",
+    b"4444444444454444444584444457",
+    b"a689c695b4a78ab64a99987494ab",
+    b"8686b579a477669869ab9674a5bb",
+    b"a587c65bb45765a94a99957695bb",
+    b"888896768459996849ba5547458a",
+    b"9554a554a444646644545444547a",
+    b"94457448944556a4477444654489",
+    b"7565754674467457465844455579",
+    b"65656454644677884698545446aa",
+    b"6444844563355464465455545798",
+    b"babaab99c98aaabb6abb9aa886fe",
+    b"babbbb9ab98babaa7bbbaaa98aff",
+];
+
+/// How common a gram is in honest text, as a sum of logarithms.
 fn commonness(gram: &[u8]) -> u32 {
-    const LETTERS: [u32; 26] =
-        [82, 15, 28, 43, 127, 22, 20, 61, 70, 2, 8, 40, 24, 67, 75, 19, 1, 60, 63, 91, 28, 10, 24, 2, 20, 1];
-    gram.iter()
-        .map(|byte| match byte {
-            b' ' => 150,
-            b'a'..=b'z' => LETTERS.get(usize::from(byte.wrapping_sub(b'a'))).copied().unwrap_or(0).saturating_add(5),
-            b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => 25,
-            _ => 8,
+    let class = |byte: u8| match byte {
+        b'a'..=b'z' => usize::from(byte.wrapping_sub(b'a')),
+        b' ' => 26,
+        _ => 27,
+    };
+    gram.windows(2)
+        .map(|pair| match pair {
+            [first, second] => PAIRS
+                .get(class(*first))
+                .and_then(|row| row.get(class(*second)))
+                .and_then(|digit| char::from(*digit).to_digit(16))
+                .unwrap_or(0),
+            _ => 0,
         })
-        .fold(1, |product: u32, weight| product.saturating_mul(weight))
+        .sum()
 }
 
 /// Literals that must not appear, in the case of letters given.

@@ -148,11 +148,24 @@ fn continued(text: &[u8], first: Range<usize>) -> Range<usize> {
     }
 }
 
-/// How many symbols to skip so that a run decodes to text; `None` when it never does.
+/// How many symbols to skip so that a run decodes to text; `None` when it never does. Text in base64 has capitals and
+/// small letters among its first symbols, paths and names have few of one kind.
 fn alignment(symbols: &[u8]) -> Option<usize> {
-    (0..4).find(|skip| {
-        let piece = symbols.get(*skip..).unwrap_or_default();
-        let piece = piece.get(..piece.len().min(LOOK)).unwrap_or_default();
+    let head = symbols.get(..symbols.len().min(LOOK)).unwrap_or_default();
+    let capitals = head.iter().filter(|byte| byte.is_ascii_uppercase()).count();
+    let small = head.iter().filter(|byte| byte.is_ascii_lowercase()).count();
+    if capitals.saturating_mul(8) < head.len() || small.saturating_mul(8) < head.len() {
+        return None;
+    }
+    // Something glued in front shifts the groups; short runs are taken as they begin.
+    let shifts = if symbols.len() >= LOOK / 2 { 4 } else { 1 };
+    (0..shifts).find(|skip| {
+        let piece = head.get(*skip..).unwrap_or_default();
+        let begins = plain_base64(piece.get(..piece.len().min(12)).unwrap_or_default());
+        let plain_enough = begins.iter().filter(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t' | 0x80..)).count();
+        if plain_enough < begins.len() {
+            return false;
+        }
         let plain = plain_base64(piece);
         plain.len() >= RUN_SHORTEST / 2 && is_text(&plain)
     })
@@ -265,13 +278,18 @@ fn plain_hex(digits: &[u8]) -> Vec<u8> {
 fn numbers(text: &[u8], budget: &mut Budget) -> Result<Option<Derived>, Stop> {
     const NUMBERS_FEWEST: usize = 12;
     let mut out = builder();
-    // Every line whose first bytes are digits and separators in turn could be one; most are not, after one number.
-    let mut at = 0_usize;
-    while let Some(start) =
-        text.get(at..).and_then(|rest| rest.iter().position(is_code_digit)).map(|more| at.saturating_add(more))
-    {
+    let mut from = 0_usize;
+    // What lists are written with, three bytes for each number at the least.
+    while let Some(run) = next_run(text, from, NUMBERS_FEWEST * 3, is_list) {
+        let at = from.max(run.start);
+        from = run.end;
+        let Some(start) = text.get(at..run.end).and_then(|run| run.iter().position(u8::is_ascii_digit)) else { continue };
+        let start = at.saturating_add(start);
         let (mut codes, end) = code_list(text, start);
-        at = end.max(start.saturating_add(1));
+        if end < run.end {
+            // The list broke off early: another one may begin behind it.
+            from = end.max(start.saturating_add(1));
+        }
         if codes.len() < NUMBERS_FEWEST {
             continue;
         }
@@ -290,8 +308,8 @@ fn numbers(text: &[u8], budget: &mut Budget) -> Result<Option<Derived>, Stop> {
     out.done(text.len(), "numbers", false, budget)
 }
 
-fn is_code_digit(byte: &u8) -> bool {
-    byte.is_ascii_digit()
+fn is_list(byte: u8) -> bool {
+    byte.is_ascii_hexdigit() || matches!(byte, b' ' | b',' | b'-' | b':' | b';' | b'\n' | b'x' | b'o')
 }
 
 /// Where a number stands, and its digits.

@@ -192,24 +192,22 @@ fn spaced_start(text: &[u8], found: usize, separator: u8, limit: usize) -> usize
 /// Where letter, separator, letter, separator, letter, separator, letter begins.
 fn next_spaced(text: &[u8], from: usize) -> Option<usize> {
     let rest = text.get(from..)?;
-    // The middle one of five is a letter between separators: looked for at every second place.
     let mut at = 0_usize;
     while let Some(window) = rest.get(at..at.saturating_add(7)) {
-        if let [a, s, b, t, c, u, d] = window {
-            let separates =
-                |byte: &u8| matches!(byte, b' ' | b'.' | b'-' | b'_' | b'*' | b'|' | b'/' | b',' | b'~' | b'+');
-            if s == t && t == u && separates(s) && [a, b, c, d].iter().all(|letter| letter.is_ascii_alphanumeric()) {
-                let before = at.checked_sub(1).and_then(|last| rest.get(last)).copied().unwrap_or(b' ');
-                if !before.is_ascii_alphanumeric() {
-                    return Some(from.saturating_add(at));
-                }
-                at = at.saturating_add(1);
-            } else if separates(c) || separates(t) {
-                at = at.saturating_add(1);
-            } else {
-                at = at.saturating_add(2);
+        let [a, s, b, t, c, u, d] = window else { return None };
+        // Of two neighbours in such a run one is a letter and the other is not: in words both are, and it jumps.
+        if t.is_ascii_alphanumeric() && c.is_ascii_alphanumeric() {
+            at = at.saturating_add(4);
+            continue;
+        }
+        let separates = matches!(t, b' ' | b'.' | b'-' | b'_' | b'*' | b'|' | b'/' | b',' | b'~' | b'+');
+        if separates && s == t && t == u && [a, b, c, d].iter().all(|letter| letter.is_ascii_alphanumeric()) {
+            let before = at.checked_sub(1).and_then(|last| rest.get(last)).copied().unwrap_or(b' ');
+            if !before.is_ascii_alphanumeric() {
+                return Some(from.saturating_add(at));
             }
         }
+        at = at.saturating_add(1);
     }
     None
 }

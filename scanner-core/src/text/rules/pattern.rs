@@ -22,11 +22,11 @@ pub(crate) const SPAN_CAP: usize = 512;
 /// Largest compiled automaton of one rule. The built-in ones need a tenth.
 const NFA_BYTES: usize = 4 * 1024 * 1024;
 /// Cache of one rule's lazy automaton, for each thread that uses it. It is cleared when full.
-const CACHE_BYTES: usize = 256 * 1024;
+const CACHE_BYTES: usize = 1024 * 1024;
 /// Derived anchors are cut to this length: longer is rarer, shorter makes a smaller automaton.
 const ANCHOR_LONGEST: usize = 12;
 /// From this length on the first word of a match is an anchor by itself.
-const FIRST_WORD: usize = 7;
+const FIRST_WORD: usize = 6;
 /// Derived anchors shorter than this are refused: they would fire on every line.
 pub(crate) const ANCHOR_SHORTEST: usize = 4;
 /// What a blank of a rule stands for: blanks as people and programs put them, or one line break with what comments,
@@ -245,7 +245,7 @@ pub(crate) fn derived_anchors(regex: &str) -> Result<Option<Vec<String>>, String
         let short = text.trim_end_matches(' ');
         let anchor = if first.len() >= FIRST_WORD {
             first
-        } else if short.len() >= ANCHOR_SHORTEST {
+        } else if short.len() > ANCHOR_SHORTEST {
             short
         } else {
             &text

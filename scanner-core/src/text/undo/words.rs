@@ -152,19 +152,38 @@ pub(super) fn correct(word: &[u8]) -> Option<&'static str> {
     if !(5..=16).contains(&word.len()) || !word.is_ascii() {
         return None;
     }
-    let lower = word.to_ascii_lowercase();
-    if known().contains(lower.as_slice()) {
-        return None;
-    }
-    CORRECTED.iter().copied().find(|right| {
+    let head = word.first().map_or(0, u8::to_ascii_lowercase);
+    let last = tail_of(word);
+    by_length(word.len()).iter().copied().find(|right| {
         let right = right.as_bytes();
-        right.len().abs_diff(lower.len()) <= 1
-            && (right.first() == lower.first() || right.get(right.len().saturating_sub(3)..) == lower.get(lower.len().saturating_sub(3)..))
-            && is_near(&lower, right)
-            // Plurals and other forms are no typing errors.
+        if right.first() != Some(&head) && tail_of(right) != last {
+            return false;
+        }
+        let lower = word.to_ascii_lowercase();
+        is_near(&lower, right)
+            // Plurals and other forms are no typing errors, and neither are other words.
             && !(lower.len() > right.len() && lower.starts_with(right))
             && !(right.len() > lower.len() && right.starts_with(&lower))
+            && !known().contains(lower.as_slice())
     })
+}
+
+/// The last three letters, folded.
+fn tail_of(word: &[u8]) -> u32 {
+    match word.last_chunk::<3>() {
+        Some([a, b, c]) => u32::from_le_bytes([*a, *b, *c, 0]) | 0x0020_2020,
+        None => 0,
+    }
+}
+
+/// The words to correct to that are as long as a word, or one letter longer or shorter.
+fn by_length(length: usize) -> &'static [&'static str] {
+    const LONGEST: usize = 18;
+    static LENGTHS: OnceLock<[Vec<&'static str>; LONGEST]> = OnceLock::new();
+    let lengths = LENGTHS.get_or_init(|| {
+        std::array::from_fn(|length| CORRECTED.iter().copied().filter(|word| word.len().abs_diff(length) <= 1).collect())
+    });
+    lengths.get(length).map_or(&[], Vec::as_slice)
 }
 
 /// Whether a stretch has a word that would be put right.
