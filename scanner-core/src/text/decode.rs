@@ -283,7 +283,9 @@ fn numbers(text: &[u8], budget: &mut Budget) -> Result<Option<Derived>, Stop> {
     while let Some(run) = next_run(text, from, NUMBERS_FEWEST * 3, is_list) {
         let at = from.max(run.start);
         from = run.end;
-        let Some(start) = text.get(at..run.end).and_then(|run| run.iter().position(u8::is_ascii_digit)) else { continue };
+        let Some(start) = text.get(at..run.end).and_then(|run| run.iter().position(u8::is_ascii_digit)) else {
+            continue;
+        };
         let start = at.saturating_add(start);
         let (mut codes, end) = code_list(text, start);
         if end < run.end {

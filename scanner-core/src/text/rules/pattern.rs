@@ -325,8 +325,8 @@ mod tests {
     #[test]
     fn anchors_are_what_a_match_begins_with() {
         let anchors = |regex| derived_anchors(regex).unwrap();
-        assert_eq!(anchors("ignore (?:all|any)"), Some(vec!["ignore all".to_owned(), "ignore any".to_owned()]));
-        assert_eq!(anchors(r"\b(?:forget|disregard) it"), Some(vec!["disregard".to_owned(), "forget it".to_owned()]));
+        assert_eq!(anchors("ignore (?:all|any)"), Some(vec!["ignore".to_owned()]));
+        assert_eq!(anchors(r"\b(?:forget|disregard) it"), Some(vec!["disregard".to_owned(), "forget".to_owned()]));
         assert_eq!(anchors(r"[a-z]+ignore"), None);
     }
 
