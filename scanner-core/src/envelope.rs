@@ -157,7 +157,7 @@ impl Envelope {
         }
         for stray in &self.strays {
             if stray.kind == StrayKind::Junk {
-                draft.find(&rules::STRUCTURE, "text that is no JSON stands where JSON is due", Some(stray.at.clone()));
+                draft.find(&rules::JUNK, "text that is no JSON stands where JSON is due", Some(stray.at.clone()));
             }
             draft.add_text(stray.text.clone(), stray.at.clone(), crate::bundle::Origin::Unclaimed, None);
         }

@@ -38,6 +38,17 @@ pub(crate) static STRUCTURE: Rule = Rule::built_in(
         remedy: "Everything was read. Look at what produced it when it comes often.",
     },
 );
+pub(crate) static JUNK: Rule = Rule::built_in(
+    "envelope/junk",
+    "malformed.structure",
+    Severity::Medium,
+    Confidence::High,
+    RuleText {
+        title: "something between the messages of a stream that is no message",
+        why: "No vendor sends that: somebody else wrote into the stream. Clients skip it, print it or stop at it.",
+        remedy: "It was read as text. Find out who writes into the stream before it is passed on.",
+    },
+);
 pub(crate) static BASE64: Rule = Rule::built_in(
     "envelope/base64",
     "malformed.encoding",
@@ -96,7 +107,7 @@ pub(crate) static SCRIPT_URL: Rule = Rule::built_in(
 
 /// Every rule of this module and its neighbours.
 pub(crate) const RULES: &[&Rule] =
-    &[&DUPLICATE_KEY, &ENCODING, &STRUCTURE, &BASE64, &SHAPE, &REFERENCE, &INTERNAL_URL, &SCRIPT_URL];
+    &[&DUPLICATE_KEY, &ENCODING, &STRUCTURE, &JUNK, &BASE64, &SHAPE, &REFERENCE, &INTERNAL_URL, &SCRIPT_URL];
 
 /// The rule and the words for an oddity of JSON; a byte-order mark is none.
 pub(crate) fn of(quirk: Quirk) -> Option<(&'static Rule, &'static str)> {

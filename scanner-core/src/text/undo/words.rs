@@ -160,11 +160,9 @@ pub(super) fn correct(word: &[u8]) -> Option<&'static str> {
             return false;
         }
         let lower = word.to_ascii_lowercase();
-        is_near(&lower, right)
-            // Plurals and other forms are no typing errors, and neither are other words.
-            && !(lower.len() > right.len() && lower.starts_with(right))
-            && !(right.len() > lower.len() && right.starts_with(&lower))
-            && !known().contains(lower.as_slice())
+        // Plurals and other forms are no typing errors, and neither are other words.
+        let is_form = lower.starts_with(right) || right.starts_with(&lower);
+        is_near(&lower, right) && !is_form && !known().contains(lower.as_slice())
     })
 }
 
