@@ -52,7 +52,7 @@ impl Report {
     ///
     /// ```
     /// use scanner_core::{Audience, Decision, Input, Limits, Policy, RuleSet, Scanner};
-    /// let scanner = Scanner::new(RuleSet::parse(scanner_rules::FILES)?, Limits::default());
+    /// let scanner = Scanner::new(RuleSet::built_in(scanner_rules::FILES)?, Limits::default());
     /// let text = scanner_rules::POLICIES.iter().find(|(name, _)| *name == "default").unwrap().1;
     /// let policy = Policy::parse("default", text, &|_| None)?;
     ///
@@ -184,7 +184,7 @@ impl Verdict {
     ///
     /// ```
     /// # use scanner_core::{ArtifactId, Audience, Delivery, Input, Limits, Policy, RuleSet, Scanner};
-    /// # let scanner = Scanner::new(RuleSet::parse(scanner_rules::FILES)?, Limits::default());
+    /// # let scanner = Scanner::new(RuleSet::built_in(scanner_rules::FILES)?, Limits::default());
     /// # let text = scanner_rules::POLICIES.iter().find(|(name, _)| *name == "default").unwrap().1;
     /// # let policy = Policy::parse("default", text, &|_| None)?;
     /// let verdict = scanner.scan(Input::text("mean: 4.2")).decide(&policy, &[Audience::MODEL], None);
