@@ -38,7 +38,7 @@ const BLANK: &str = r"(?:(?:[ \t_]|\xC2\xA0)+|[ \t]*\\?\r?\n[ \t>#*/|;-]*)";
 pub(crate) struct Pattern {
     source: String,
     case: bool,
-    first: First,
+    first: OnceLock<First>,
     compiled: OnceLock<Option<Compiled>>,
     groups: OnceLock<Option<Regex>>,
 }
@@ -66,9 +66,7 @@ struct First {
 impl Pattern {
     /// A pattern from the text of a rule, in which a blank is a loose blank.
     pub(crate) fn new(regex: &str, case: bool) -> Self {
-        let source = loose(regex);
-        let first = First::of(regex);
-        Self { source, case, first, compiled: OnceLock::new(), groups: OnceLock::new() }
+        Self { source: loose(regex), case, first: OnceLock::new(), compiled: OnceLock::new(), groups: OnceLock::new() }
     }
 
     /// Compiles now.
@@ -131,7 +129,8 @@ impl Pattern {
 
     /// The first match that begins in a range and ends before `limit`.
     pub(crate) fn begins_in(&self, text: &[u8], starts: Range<usize>, limit: usize) -> Option<Range<usize>> {
-        starts.filter(|start| self.first.fits(text, *start)).find_map(|start| self.at(text, start..limit))
+        let first = self.first.get_or_init(|| First::of(&self.source));
+        starts.filter(|start| first.fits(text, *start)).find_map(|start| self.at(text, start..limit))
     }
 
     /// Where the earliest match in a range ends, wherever it begins.
@@ -175,12 +174,6 @@ impl First {
         let mut bytes = Box::new([false; 256]);
         for literal in literals {
             match literal.as_bytes().first() {
-                // A loose blank begins with any of these.
-                Some(b' ') => {
-                    for blank in *b" \t_\n\r\\\xc2" {
-                        mark(&mut bytes, blank);
-                    }
-                }
                 Some(byte) => mark(&mut bytes, *byte),
                 None => return any,
             }
@@ -315,7 +308,8 @@ mod tests {
     #[test]
     fn anchors_are_what_a_match_begins_with() {
         let anchors = |regex| derived_anchors(regex).unwrap();
-        assert_eq!(anchors("ignore (?:all|any)"), Some(vec!["ignore all".to_owned(), "ignore any".to_owned()]));
+        assert_eq!(anchors("ignore (?:all|any)"), Some(vec!["ignore".to_owned()]));
+        assert_eq!(anchors("tell (?:all|any)"), Some(vec!["tell all".to_owned(), "tell any".to_owned()]));
         assert_eq!(anchors(r"\b(?:forget|disregard) it"), Some(vec!["disregard".to_owned(), "forget it".to_owned()]));
         assert_eq!(anchors(r"[a-z]+ignore"), None);
     }

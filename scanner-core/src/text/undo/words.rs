@@ -181,7 +181,9 @@ fn by_length(length: usize) -> &'static [&'static str] {
     const LONGEST: usize = 18;
     static LENGTHS: OnceLock<[Vec<&'static str>; LONGEST]> = OnceLock::new();
     let lengths = LENGTHS.get_or_init(|| {
-        std::array::from_fn(|length| CORRECTED.iter().copied().filter(|word| word.len().abs_diff(length) <= 1).collect())
+        std::array::from_fn(|length| {
+            CORRECTED.iter().copied().filter(|word| word.len().abs_diff(length) <= 1).collect()
+        })
     });
     lengths.get(length).map_or(&[], Vec::as_slice)
 }
