@@ -21,8 +21,8 @@ const FOLD: u32 = 0x2020_2020;
 const THREE: u32 = 0x00ff_ffff;
 /// Hits are put in order within blocks of this size.
 const BLOCK: usize = 32 * 1024;
-/// Slots of the table behind the bitmap; four for each gram of the built-in rules.
-const TABLE_SLOTS: usize = 16 * 1024;
+/// Fewest slots of the table behind the bitmap; it has two for each gram.
+const TABLE_SLOTS: usize = 1024;
 
 /// Finds every place where the anchor of a rule stands.
 ///
@@ -46,15 +46,23 @@ struct Anchor {
 struct Grams<const BYTES: usize> {
     bitmap: Box<[u8; BYTES]>,
     /// Open addressing: a gram and its range of `places`.
-    table: Vec<Option<(u32, Range<usize>)>>,
+    table: Vec<Slot>,
     places: Vec<Spot>,
 }
 
-/// Where a gram stands in an anchor.
+/// A gram and its range of places; no range is a free slot.
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    gram: u32,
+    from: u32,
+    to: u32,
+}
+
+/// Where a gram stands in an anchor. Small numbers: the places of all grams stay in a near cache.
 #[derive(Clone, Copy, Debug)]
 struct Spot {
-    anchor: usize,
-    offset: usize,
+    anchor: u32,
+    offset: u32,
     /// The first four bytes of the anchor, folded: most candidates fail them.
     head: u32,
 }
@@ -166,12 +174,12 @@ impl<const BYTES: usize> Grams<BYTES> {
                     .map(|(offset, gram)| (offset, pack(gram)));
                 if let Some((offset, gram)) = offset {
                     let head = pack(anchor.bytes.get(..4).unwrap_or_default());
-                    by_gram.entry(gram).or_default().push(Spot { anchor: index, offset, head });
+                    by_gram.entry(gram).or_default().push(Spot { anchor: small(index), offset: small(offset), head });
                 }
             }
         }
-        let slots = TABLE_SLOTS.max(by_gram.len().saturating_mul(4)).next_power_of_two();
-        let mut grams = Self { bitmap: Box::new([0; BYTES]), table: vec![None; slots], places: Vec::new() };
+        let slots = TABLE_SLOTS.max(by_gram.len().saturating_mul(2)).next_power_of_two();
+        let mut grams = Self { bitmap: Box::new([0; BYTES]), table: vec![Slot::default(); slots], places: Vec::new() };
         for (gram, places) in by_gram {
             let (byte, bit) = Self::slot(gram);
             if let Some(byte) = grams.bitmap.get_mut(byte) {
@@ -180,11 +188,11 @@ impl<const BYTES: usize> Grams<BYTES> {
             let from = grams.places.len();
             grams.places.extend(places);
             let mut at = grams.home(gram);
-            while grams.table.get(at).is_some_and(Option::is_some) {
+            while grams.table.get(at).is_some_and(|slot| slot.to > 0) {
                 at = at.saturating_add(1) & slots.saturating_sub(1);
             }
             if let Some(free) = grams.table.get_mut(at) {
-                *free = Some((gram, from..grams.places.len()));
+                *free = Slot { gram, from: small(from), to: small(grams.places.len()) };
             }
         }
         grams
@@ -212,20 +220,20 @@ impl<const BYTES: usize> Grams<BYTES> {
     #[inline(never)]
     fn compare(&self, gram: u32, text: &[u8], at: usize, anchors: &[Anchor], found: &mut Vec<(usize, usize)>) {
         let mut slot = self.home(gram);
-        while let Some(Some((known, places))) = self.table.get(slot) {
-            if *known == gram {
-                for spot in self.places.get(places.clone()).unwrap_or_default() {
-                    let Some(start) = at.checked_sub(spot.offset) else { continue };
+        while let Some(known) = self.table.get(slot).filter(|slot| slot.to > 0) {
+            if known.gram == gram {
+                for spot in self.places.get(large(known.from)..large(known.to)).unwrap_or_default() {
+                    let Some(start) = at.checked_sub(large(spot.offset)) else { continue };
                     let Some([a, b, c, d]) = text.get(start..start.saturating_add(4)) else { continue };
                     if u32::from_le_bytes([*a, *b, *c, *d]) | FOLD != spot.head {
                         continue;
                     }
-                    let Some(anchor) = anchors.get(spot.anchor) else { continue };
+                    let Some(anchor) = anchors.get(large(spot.anchor)) else { continue };
                     let stands = text
                         .get(start..start.saturating_add(anchor.bytes.len()))
                         .is_some_and(|bytes| bytes.eq_ignore_ascii_case(&anchor.bytes));
                     if stands {
-                        found.push((start, spot.anchor));
+                        found.push((start, large(spot.anchor)));
                     }
                 }
                 return;
@@ -233,6 +241,14 @@ impl<const BYTES: usize> Grams<BYTES> {
             slot = slot.saturating_add(1) & self.table.len().saturating_sub(1);
         }
     }
+}
+
+fn small(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+fn large(number: u32) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
 }
 
 fn pack(gram: &[u8]) -> u32 {

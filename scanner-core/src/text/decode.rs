@@ -281,33 +281,34 @@ fn numbers(text: &[u8], budget: &mut Budget) -> Result<Option<Derived>, Stop> {
     let mut from = 0_usize;
     // What lists are written with, three bytes for each number at the least.
     while let Some(run) = next_run(text, from, NUMBERS_FEWEST * 3, is_list) {
-        let at = from.max(run.start);
         from = run.end;
-        let Some(start) = text.get(at..run.end).and_then(|run| run.iter().position(u8::is_ascii_digit)) else {
-            continue;
-        };
-        let start = at.saturating_add(start);
-        let (mut codes, end) = code_list(text, start);
-        if end < run.end {
-            // The list broke off early: another one may begin behind it.
-            from = end.max(start.saturating_add(1));
-        }
-        if codes.len() < NUMBERS_FEWEST {
-            continue;
-        }
-        codes.truncate(RUN_LONGEST);
-        let plain = [2_u32, 16, 10, 8].into_iter().find_map(|radix| {
-            let plain: Option<Vec<u8>> = codes.iter().map(|(_, digits)| code(digits, radix)).collect();
-            plain.filter(|plain| is_text(plain))
-        });
-        if let Some(plain) = plain {
-            out.cut(start, budget)?;
-            for (byte, (range, _)) in plain.iter().zip(&codes) {
-                out.push(&[*byte], range.clone(), budget)?;
+        let mut at = run.start;
+        while let Some(more) = text.get(at..run.end).and_then(|run| run.iter().position(u8::is_ascii_digit)) {
+            let start = at.saturating_add(more);
+            let (codes, end) = code_list(text, start);
+            at = end.max(start.saturating_add(1));
+            if codes.len() >= NUMBERS_FEWEST {
+                write_codes(&codes, &mut out, budget)?;
             }
         }
+        from = from.max(at);
     }
     out.done(text.len(), "numbers", false, budget)
+}
+
+/// Writes a list of numbers as the characters they are the codes of, in the first base in which they are text.
+fn write_codes(codes: &[Code<'_>], out: &mut Builder, budget: &mut Budget) -> Result<(), Stop> {
+    let codes = codes.get(..codes.len().min(RUN_LONGEST)).unwrap_or_default();
+    let plain = [2_u32, 16, 10, 8].into_iter().find_map(|radix| {
+        let plain: Option<Vec<u8>> = codes.iter().map(|(_, digits)| code(digits, radix)).collect();
+        plain.filter(|plain| is_text(plain))
+    });
+    let (Some(plain), Some((first, _))) = (plain, codes.first()) else { return Ok(()) };
+    out.cut(first.start, budget)?;
+    for (byte, (range, _)) in plain.iter().zip(codes) {
+        out.push(&[*byte], range.clone(), budget)?;
+    }
+    Ok(())
 }
 
 fn is_list(byte: u8) -> bool {
@@ -325,7 +326,7 @@ fn code_list(text: &[u8], start: usize) -> (Vec<Code<'_>>, usize) {
         let rest = text.get(at..).unwrap_or_default();
         let prefix = if rest.starts_with(b"0x") || rest.starts_with(b"0b") || rest.starts_with(b"0o") { 2 } else { 0 };
         let digits = rest.get(prefix..).unwrap_or_default();
-        let length = digits.iter().take(9).take_while(|byte| byte.is_ascii_hexdigit()).count();
+        let length = digits.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
         if !(2..=8).contains(&length) {
             return (codes, at.saturating_add(prefix).saturating_add(length));
         }

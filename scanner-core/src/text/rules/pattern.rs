@@ -36,9 +36,6 @@ const BLANK: &str = r"(?:(?:[ \t_]|\xC2\xA0)+|[ \t]*\\?\r?\n[ \t>#*/|;-]*)";
 /// A regex, compiled when first needed. Only the forward automaton is built: a match is looked for where it begins.
 #[derive(Debug)]
 pub(crate) struct Pattern {
-    /// As the rule has it.
-    regex: String,
-    /// With its blanks made loose.
     source: String,
     case: bool,
     first: OnceLock<First>,
@@ -69,15 +66,7 @@ struct First {
 impl Pattern {
     /// A pattern from the text of a rule, in which a blank is a loose blank.
     pub(crate) fn new(regex: &str, case: bool) -> Self {
-        let source = loose(regex);
-        Self {
-            regex: regex.to_owned(),
-            source,
-            case,
-            first: OnceLock::new(),
-            compiled: OnceLock::new(),
-            groups: OnceLock::new(),
-        }
+        Self { source: loose(regex), case, first: OnceLock::new(), compiled: OnceLock::new(), groups: OnceLock::new() }
     }
 
     /// Compiles now.
@@ -140,7 +129,7 @@ impl Pattern {
 
     /// The first match that begins in a range and ends before `limit`.
     pub(crate) fn begins_in(&self, text: &[u8], starts: Range<usize>, limit: usize) -> Option<Range<usize>> {
-        let first = self.first.get_or_init(|| First::of(&self.regex));
+        let first = self.first.get_or_init(|| First::of(&self.source));
         starts.filter(|start| first.fits(text, *start)).find_map(|start| self.at(text, start..limit))
     }
 
@@ -185,12 +174,6 @@ impl First {
         let mut bytes = Box::new([false; 256]);
         for literal in literals {
             match literal.as_bytes().first() {
-                // A loose blank begins with any of these.
-                Some(b' ') => {
-                    for blank in *b" \t_\n\r\\\xc2" {
-                        mark(&mut bytes, blank);
-                    }
-                }
                 Some(byte) => mark(&mut bytes, *byte),
                 None => return any,
             }
@@ -326,6 +309,7 @@ mod tests {
     fn anchors_are_what_a_match_begins_with() {
         let anchors = |regex| derived_anchors(regex).unwrap();
         assert_eq!(anchors("ignore (?:all|any)"), Some(vec!["ignore".to_owned()]));
+        assert_eq!(anchors("tell (?:all|any)"), Some(vec!["tell all".to_owned(), "tell any".to_owned()]));
         assert_eq!(anchors(r"\b(?:forget|disregard) it"), Some(vec!["disregard".to_owned(), "forget".to_owned()]));
         assert_eq!(anchors(r"[a-z]+ignore"), None);
     }
