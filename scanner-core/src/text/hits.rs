@@ -128,7 +128,8 @@ impl Hits {
                 continue;
             }
             let beside = |(source, range): &(Source, Range<usize>)| {
-                *source != hit.source && distance(range, &hit.range) <= TOGETHER
+                // Two rules that speak of the same words are one sign, not two.
+                *source != hit.source && !same_words(range, &hit.range) && distance(range, &hit.range) <= TOGETHER
             };
             if hit.weak && !all.iter().any(beside) {
                 continue;
@@ -150,6 +151,12 @@ impl Hits {
 
 fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
     a.start < b.end && b.start < a.end
+}
+
+/// Whether two ranges share more than half of the shorter one.
+fn same_words(a: &Range<usize>, b: &Range<usize>) -> bool {
+    let shared = a.end.min(b.end).saturating_sub(a.start.max(b.start));
+    shared.saturating_mul(2) > a.len().min(b.len())
 }
 
 fn distance(a: &Range<usize>, b: &Range<usize>) -> usize {

@@ -162,10 +162,14 @@ pub(super) fn correct(word: &[u8]) -> Option<&'static str> {
         let lower = word.to_ascii_lowercase();
         is_near(&lower, right)
             // Plurals and other forms are no typing errors, and neither are other words.
-            && !(lower.len() > right.len() && lower.starts_with(right))
-            && !(right.len() > lower.len() && right.starts_with(&lower))
+            && !is_ending(&lower, right)
             && !known().contains(lower.as_slice())
     })
+}
+
+/// Whether one word only adds letters to the end of the other.
+fn is_ending(a: &[u8], b: &[u8]) -> bool {
+    a.len() != b.len() && (a.starts_with(b) || b.starts_with(a))
 }
 
 /// The last three letters, folded.
