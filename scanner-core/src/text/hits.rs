@@ -63,6 +63,8 @@ pub(super) struct Hit {
     pub(super) fingerprint: String,
     /// Counts only beside another one.
     pub(super) weak: bool,
+    /// And that in the same line.
+    pub(super) same_line: bool,
     pub(super) injection: bool,
 }
 
@@ -79,6 +81,7 @@ impl Hit {
             message: None,
             fingerprint,
             weak: false,
+            same_line: false,
             injection: false,
         }
     }
@@ -115,23 +118,18 @@ impl Hits {
     }
 
     /// What is told, sorted by position; how many more of each rule there were, told with its first; what to hide.
-    pub(super) fn settle(self) -> (Vec<Hit>, BTreeMap<Source, More>, Hidden) {
+    pub(super) fn settle(self, text: &[u8]) -> (Vec<Hit>, BTreeMap<Source, More>, Hidden) {
         let Self { hits, counts, hidden } = self;
         let mut kept: Vec<Hit> = Vec::with_capacity(hits.len());
         let mut last_of: BTreeMap<Source, Vec<Range<usize>>> = BTreeMap::new();
-        let all: Vec<(Source, Range<usize>)> =
-            hits.iter().filter(|hit| hit.injection).map(|hit| (hit.source, hit.range.clone())).collect();
+        let all: Vec<Sign> = hits.iter().filter(|hit| hit.injection).map(Sign::of).collect();
         for hit in hits {
             let told = last_of.entry(hit.source).or_default();
             // The same thing seen in another view of the same bytes is told once, as the plainest view saw it.
             if !hit.decoded.is_empty() && told.iter().any(|range| overlap(range, &hit.range)) {
                 continue;
             }
-            let beside = |(source, range): &(Source, Range<usize>)| {
-                // Two rules that speak of the same words are one sign, not two.
-                *source != hit.source && !same_words(range, &hit.range) && distance(range, &hit.range) <= TOGETHER
-            };
-            if hit.weak && !all.iter().any(beside) {
+            if hit.weak && !all.iter().any(|other| other.supports(&Sign::of(&hit), text)) {
                 continue;
             }
             told.push(hit.range.clone());
@@ -146,6 +144,30 @@ impl Hits {
             }
         }
         (kept, more, Hidden::of(hidden))
+    }
+}
+
+/// What matters of a hit when two of them are weighed together.
+#[derive(Debug)]
+struct Sign {
+    source: Source,
+    range: Range<usize>,
+    same_line: bool,
+}
+
+impl Sign {
+    fn of(hit: &Hit) -> Self {
+        Self { source: hit.source, range: hit.range.clone(), same_line: hit.same_line }
+    }
+
+    /// Whether two signs count together: of two rules, close, and not both made of the same words.
+    fn supports(&self, other: &Self, text: &[u8]) -> bool {
+        let (a, b) = (&self.range, &other.range);
+        if self.source == other.source || same_words(a, b) || distance(a, b) > TOGETHER {
+            return false;
+        }
+        let between = text.get(a.end.min(b.end)..a.start.max(b.start)).unwrap_or_default();
+        !(self.same_line || other.same_line) || memchr::memchr(b'\n', between).is_none()
     }
 }
 
