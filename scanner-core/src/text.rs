@@ -129,10 +129,12 @@ impl Reading<'_> {
             hits.hide(hidden);
         }
         let mut marks = Marks::default();
-        let mut looks: Vec<Look> = vec![Look::default(); self.rules.rules().len()];
-        self.rules.anchors().each(layer.text, |index, anchor| {
-            let (Some(rule), Some(look)) = (self.rules.rule(index), looks.get_mut(index)) else {
-                marks.note(index.saturating_sub(looks.len()), anchor.start);
+        let rules = self.rules.rules().len();
+        let mut looks = std::mem::take(&mut hits.looks);
+        looks.begin(rules);
+        let outcome = self.rules.anchors().each(layer.text, |index, anchor| {
+            let (Some(rule), Some(look)) = (self.rules.rule(index), looks.of(index)) else {
+                marks.note(index.saturating_sub(rules), anchor.start);
                 return Ok(());
             };
             if anchor.start < look.read_to || !self.reads(rule, layer.scope) {
@@ -140,7 +142,9 @@ impl Reading<'_> {
             }
             budget.spend(Resource::Steps, STEPS_PER_ANCHOR)?;
             self.look(rule, index, anchor, layer, look, budget, hits)
-        })?;
+        });
+        hits.looks = looks;
+        outcome?;
         Ok(marks)
     }
 
@@ -305,6 +309,34 @@ struct Look {
     since: usize,
     /// A match is known to end there; up to it anchors are looked at one by one.
     sure_to: usize,
+    /// Whether it is on the list of what is to be forgotten.
+    touched: bool,
+}
+
+/// How far each rule has read, for one layer after the other: only what was touched is forgotten.
+#[derive(Debug, Default)]
+struct Looks {
+    looks: Vec<Look>,
+    touched: Vec<usize>,
+}
+
+impl Looks {
+    fn begin(&mut self, rules: usize) {
+        self.looks.resize(rules, Look::default());
+        for index in self.touched.drain(..) {
+            if let Some(look) = self.looks.get_mut(index) {
+                *look = Look::default();
+            }
+        }
+    }
+
+    fn of(&mut self, index: usize) -> Option<&mut Look> {
+        let look = self.looks.get_mut(index)?;
+        if !std::mem::replace(&mut look.touched, true) {
+            self.touched.push(index);
+        }
+        Some(look)
+    }
 }
 
 impl Look {

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, ops::Range};
 
+use super::Looks;
 use crate::finding::{Confidence, Evidence, Rule, Secret, Severity};
 
 /// Hits of one rule kept whole in one text; the rest is counted.
@@ -96,6 +97,8 @@ pub(super) struct Hits {
     hits: Vec<Hit>,
     counts: BTreeMap<Source, u64>,
     hidden: Vec<Secret>,
+    /// Lent to one pass after the other.
+    pub(super) looks: Looks,
 }
 
 impl Hits {
@@ -119,7 +122,7 @@ impl Hits {
 
     /// What is told, sorted by position; how many more of each rule there were, told with its first; what to hide.
     pub(super) fn settle(self, text: &[u8]) -> (Vec<Hit>, BTreeMap<Source, More>, Hidden) {
-        let Self { hits, counts, hidden } = self;
+        let Self { hits, counts, hidden, .. } = self;
         let mut kept: Vec<Hit> = Vec::with_capacity(hits.len());
         let mut last_of: BTreeMap<Source, Vec<Range<usize>>> = BTreeMap::new();
         let all: Vec<Sign> = hits.iter().filter(|hit| hit.injection).map(Sign::of).collect();
