@@ -132,6 +132,7 @@ impl Reading<'_> {
         let rules = self.rules.rules().len();
         let mut looks = std::mem::take(&mut hits.looks);
         looks.begin(rules);
+        hits.passes = hits.passes.saturating_add(1);
         let outcome = self.rules.anchors().each(layer.text, |index, anchor| {
             let (Some(rule), Some(look)) = (self.rules.rule(index), looks.of(index)) else {
                 marks.note(index.saturating_sub(rules), anchor.start);
@@ -208,10 +209,12 @@ impl Reading<'_> {
             hits.hide(Secret { range: layer.in_base(&part), public_prefix: rule.public_prefix });
         }
         let matched = layer.text.get(found.clone()).unwrap_or_default();
+        let pass = hits.passes;
         hits.add(Source::Loaded(index), layer.in_base(&found), || Hit {
             severity,
             weak: !rule.stands_alone(),
             same_line: rule.same_line,
+            seen: (pass, found.clone()),
             injection: rule.is_injection(),
             decoded: layer.decoded.clone(),
             ..Hit::of(&rule.rule, fingerprint(&rule.rule.id, self.label, matched))

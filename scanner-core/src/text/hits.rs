@@ -62,6 +62,8 @@ pub(super) struct Hit {
     pub(super) decoded: Vec<&'static str>,
     pub(super) message: Option<String>,
     pub(super) fingerprint: String,
+    /// The pass that saw it and where in that pass's text: two hits in one view may have one range in the base.
+    pub(super) seen: (usize, Range<usize>),
     /// Counts only beside another one.
     pub(super) weak: bool,
     /// And that in the same line.
@@ -81,6 +83,7 @@ impl Hit {
             decoded: Vec::new(),
             message: None,
             fingerprint,
+            seen: (0, 0..0),
             weak: false,
             same_line: false,
             injection: false,
@@ -97,6 +100,8 @@ pub(super) struct Hits {
     hits: Vec<Hit>,
     counts: BTreeMap<Source, u64>,
     hidden: Vec<Secret>,
+    /// Passes so far.
+    pub(super) passes: usize,
     /// Lent to one pass after the other.
     pub(super) looks: Looks,
 }
@@ -155,18 +160,27 @@ impl Hits {
 struct Sign {
     source: Source,
     range: Range<usize>,
+    seen: (usize, Range<usize>),
     same_line: bool,
 }
 
 impl Sign {
     fn of(hit: &Hit) -> Self {
-        Self { source: hit.source, range: hit.range.clone(), same_line: hit.same_line }
+        Self { source: hit.source, range: hit.range.clone(), seen: hit.seen.clone(), same_line: hit.same_line }
+    }
+
+    fn shares_words(&self, other: &Self) -> bool {
+        if self.seen.0 == other.seen.0 {
+            same_words(&self.seen.1, &other.seen.1)
+        } else {
+            same_words(&self.range, &other.range)
+        }
     }
 
     /// Whether two signs count together: of two rules, close, and not both made of the same words.
     fn supports(&self, other: &Self, text: &[u8]) -> bool {
         let (a, b) = (&self.range, &other.range);
-        if self.source == other.source || same_words(a, b) || distance(a, b) > TOGETHER {
+        if self.source == other.source || self.shares_words(other) || distance(a, b) > TOGETHER {
             return false;
         }
         let between = text.get(a.end.min(b.end)..a.start.max(b.start)).unwrap_or_default();
