@@ -14,6 +14,7 @@ pub const FILES: &[(&str, &str)] = &[
     ("injection/marker.toml", include_str!("injection/marker.toml")),
     ("injection/override.toml", include_str!("injection/override.toml")),
     ("injection/persona.toml", include_str!("injection/persona.toml")),
+    ("injection/sign.toml", include_str!("injection/sign.toml")),
     ("injection/voice.toml", include_str!("injection/voice.toml")),
     ("malware/eicar.toml", include_str!("malware/eicar.toml")),
     ("secrets/ai.toml", include_str!("secrets/ai.toml")),

@@ -289,6 +289,40 @@ const PAIRS: [&[u8; 28]; 28] = [
     b"babbbb9ab98babaa7bbbaaa98aff",
 ];
 
+/// The commonest grams of four in honest text, one after the other, sorted. No anchor is found by one of them if it has
+/// another.
+const COMMONEST: &str = "\
+_______a___b___c___d___e___f___i___j___l___m___n___o___p___r___s___t__an__bj__co__de__fa__fi__if\
+__ig__in__jo__la__li__ov__pr__re__se__sy__th_add_all_amd_an__ana_and_any_app_are_arg_as__ass_att\
+_be__by__cal_can_cha_com_con_dat_deb_def_des_dir_dis_err_exp_fat_fil_for_fro_htt_if__ign_imp_in_\
+_inf_ins_int_is__it__jos_lat_lib_lin_lis_mod_nam_new_not_of__on__opt_or__ord_out_ove_par_per_pre\
+_pri_pro_pyt_rea_rep_res_ret_roo_run_see_sel_set_sho_spe_sta_str_sup_sys_tes_tha_the_thi_tim_to_\
+_tra_typ_use_val_ver_war_whe_whi_wil_wit_wor_xml_youa___ableacceacheackaactiage_aileall_alleallo\
+allyalsealueame_amesamilamplana_anceand_angeany_apacarchare_argearguarniarsease_asseassiatchate_\
+atedatesaticatimatioativatoratteatusauataultauthautoavaubackbasebianbjecble_brarbuilcallcan_case\
+caticcescensceptcesschancifickagclascloucodecommcompconfconscontcopycorecreacripctioctord_byd_id\
+d_ind_todatadatede__debidebuded_defadefidepeder_descdingdiredistdulee___e_ane_coe_dee_fie_foe_in\
+e_ise_lie_ofe_pre_ree_see_the_toeaseeateebiaebugecifect_ectiectoed_aed_bed_fed_ied_tee_pefauefin\
+elatem__emenendeenerenseent_entaentientsepenequeequier_teraterrierroers_ersiert_erties_aes_tescr\
+ess_esseessiest_eturevelevioexamf_thfailfalsfatifaulfierfileflagfo_wfor_formfromfuncg_thgenegith\
+gnorgramgrouhangharehat_he_ahe_che_dhe_fhe_phe_shen_her_herehis_httpibraibuticalicaticenide_ies_\
+ifieightignoile_iledilesill_ima_imagimplimpoin_tine_infoing_initinpuinstinteinuxion_ionaionsious\
+irecis_aitchitemith_ithuitioive_jectkagelagslanglasslatelatileasled_les_levelibrlicelinelinklinu\
+listlledllowloadlocalockloudm___ma__magemainmandmatimbermentmmanmmenmodumplemporn_thna__namence_\
+nctineranfignfo_ng_tningnonenorenot_notenputnstanstrnt_xnternts_o_tho_woobjeocesode_odulof_togra\
+ojecommaommeon_oon_tonalonfionlyons_ontroot_openoperoptior_aor_tordeore_orkeormaort_ot__ot_rothe\
+ountour_ourcous_out_outpoverpackparspasspathpecipendpertportpporpresprevprinprocprogprojpropprov\
+ptioput_pythquesquirr_thraryrateratirderre__readreamreatrectred_relareporequressreturevirgetribu\
+rideringrintriptrkerrmatrn__rninrocerogrrojerom_rootroperouprridrrorrsioructrusts___s_a_s_ans_ar\
+s_fos_ins_nos_ofs_ors_ths_tosagescrised_see_selfser_sertservset_sharsingsionsizesourspecssedsser\
+ssiostabstalstanstarstatstemstrestristrusuppswitsystt___t_int_ist_oft_rot_tht_tot_xmtabltaintall\
+targtarttatite__ted_tem_ter_terntesttextthatthe_therthisthonthubticatiestimatimetingtiontiveto_t\
+torytputtractreatribtrintructtpstureturntypeuctiuestuilduireumenunctuppourceurn_us_ouse_useduser\
+utpuvaluverrversvicevideviouwarnwillwithworkxampyou_ysteythoz_in";
+
+/// How much worse one of [`COMMONEST`] is than its pairs say.
+const TOO_COMMON: u32 = 40;
+
 /// How common a gram is in honest text, as a sum of logarithms.
 fn commonness(gram: &[u8]) -> u32 {
     let class = |byte: u8| match byte {
@@ -296,7 +330,12 @@ fn commonness(gram: &[u8]) -> u32 {
         b' ' => 26,
         _ => 27,
     };
-    gram.windows(2)
+    let too_common = COMMONEST.as_bytes().chunks_exact(4).any(|known| {
+        known.iter().zip(gram).all(|(known, byte)| known == byte || (*known == b'_' && *byte == b' '))
+            && gram.len() == 4
+    });
+    let pairs: u32 = gram
+        .windows(2)
         .map(|pair| match pair {
             [first, second] => PAIRS
                 .get(class(*first))
@@ -305,7 +344,8 @@ fn commonness(gram: &[u8]) -> u32 {
                 .unwrap_or(0),
             _ => 0,
         })
-        .sum()
+        .sum();
+    if too_common { pairs.saturating_add(TOO_COMMON) } else { pairs }
 }
 
 /// Literals that must not appear, in the case of letters given.

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, ops::Range};
 
+use super::Looks;
 use crate::finding::{Confidence, Evidence, Rule, Secret, Severity};
 
 /// Hits of one rule kept whole in one text; the rest is counted.
@@ -61,8 +62,12 @@ pub(super) struct Hit {
     pub(super) decoded: Vec<&'static str>,
     pub(super) message: Option<String>,
     pub(super) fingerprint: String,
+    /// The pass that saw it and where in that pass's text: two hits in one view may have one range in the base.
+    pub(super) seen: (usize, Range<usize>),
     /// Counts only beside another one.
     pub(super) weak: bool,
+    /// And that in the same line.
+    pub(super) same_line: bool,
     pub(super) injection: bool,
 }
 
@@ -78,7 +83,9 @@ impl Hit {
             decoded: Vec::new(),
             message: None,
             fingerprint,
+            seen: (0, 0..0),
             weak: false,
+            same_line: false,
             injection: false,
         }
     }
@@ -93,6 +100,10 @@ pub(super) struct Hits {
     hits: Vec<Hit>,
     counts: BTreeMap<Source, u64>,
     hidden: Vec<Secret>,
+    /// Passes so far.
+    pub(super) passes: usize,
+    /// Lent to one pass after the other.
+    pub(super) looks: Looks,
 }
 
 impl Hits {
@@ -115,22 +126,18 @@ impl Hits {
     }
 
     /// What is told, sorted by position; how many more of each rule there were, told with its first; what to hide.
-    pub(super) fn settle(self) -> (Vec<Hit>, BTreeMap<Source, More>, Hidden) {
-        let Self { hits, counts, hidden } = self;
+    pub(super) fn settle(self, text: &[u8]) -> (Vec<Hit>, BTreeMap<Source, More>, Hidden) {
+        let Self { hits, counts, hidden, .. } = self;
         let mut kept: Vec<Hit> = Vec::with_capacity(hits.len());
         let mut last_of: BTreeMap<Source, Vec<Range<usize>>> = BTreeMap::new();
-        let all: Vec<(Source, Range<usize>)> =
-            hits.iter().filter(|hit| hit.injection).map(|hit| (hit.source, hit.range.clone())).collect();
+        let all: Vec<Sign> = hits.iter().filter(|hit| hit.injection).map(Sign::of).collect();
         for hit in hits {
             let told = last_of.entry(hit.source).or_default();
             // The same thing seen in another view of the same bytes is told once, as the plainest view saw it.
             if !hit.decoded.is_empty() && told.iter().any(|range| overlap(range, &hit.range)) {
                 continue;
             }
-            let beside = |(source, range): &(Source, Range<usize>)| {
-                *source != hit.source && distance(range, &hit.range) <= TOGETHER
-            };
-            if hit.weak && !all.iter().any(beside) {
+            if hit.weak && !all.iter().any(|other| other.supports(&Sign::of(&hit), text)) {
                 continue;
             }
             told.push(hit.range.clone());
@@ -148,8 +155,47 @@ impl Hits {
     }
 }
 
+/// What matters of a hit when two of them are weighed together.
+#[derive(Debug)]
+struct Sign {
+    source: Source,
+    range: Range<usize>,
+    seen: (usize, Range<usize>),
+    same_line: bool,
+}
+
+impl Sign {
+    fn of(hit: &Hit) -> Self {
+        Self { source: hit.source, range: hit.range.clone(), seen: hit.seen.clone(), same_line: hit.same_line }
+    }
+
+    fn shares_words(&self, other: &Self) -> bool {
+        if self.seen.0 == other.seen.0 {
+            same_words(&self.seen.1, &other.seen.1)
+        } else {
+            same_words(&self.range, &other.range)
+        }
+    }
+
+    /// Whether two signs count together: of two rules, close, and not both made of the same words.
+    fn supports(&self, other: &Self, text: &[u8]) -> bool {
+        let (a, b) = (&self.range, &other.range);
+        if self.source == other.source || self.shares_words(other) || distance(a, b) > TOGETHER {
+            return false;
+        }
+        let between = text.get(a.end.min(b.end)..a.start.max(b.start)).unwrap_or_default();
+        !(self.same_line || other.same_line) || memchr::memchr(b'\n', between).is_none()
+    }
+}
+
 fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
     a.start < b.end && b.start < a.end
+}
+
+/// Whether two ranges share more than half of the shorter one.
+fn same_words(a: &Range<usize>, b: &Range<usize>) -> bool {
+    let shared = a.end.min(b.end).saturating_sub(a.start.max(b.start));
+    shared.saturating_mul(2) > a.len().min(b.len())
 }
 
 fn distance(a: &Range<usize>, b: &Range<usize>) -> usize {

@@ -52,16 +52,24 @@ pub(super) fn views(text: &[u8], budget: &mut Budget) -> Result<Vec<Derived>, St
 fn fold(line: &[u8], start: usize, out: &mut Builder, budget: &mut Budget) -> Result<(), Stop> {
     let normalizer = DecomposingNormalizerBorrowed::new_nfkd();
     let mut at = start;
-    let mut buffer = [0_u8; 4];
     let mut mapped = String::new();
     for chunk in line.utf8_chunks() {
-        for character in chunk.valid().chars() {
+        let mut rest = chunk.valid();
+        while let Some(character) = rest.chars().next() {
+            if character.is_ascii() {
+                // Plain text in between is copied as a whole.
+                let plain = rest.bytes().position(|byte| byte >= 0x80).unwrap_or(rest.len());
+                let (ascii, after) = rest.split_at(plain);
+                let end = at.saturating_add(plain);
+                out.push(ascii.to_ascii_lowercase().as_bytes(), at..end, budget)?;
+                at = end;
+                rest = after;
+                continue;
+            }
             let source = at..at.saturating_add(character.len_utf8());
             at = source.end;
-            if character.is_ascii() {
-                let lower = character.to_ascii_lowercase();
-                out.push(lower.encode_utf8(&mut buffer).as_bytes(), source, budget)?;
-            } else if !is_dropped(character) {
+            rest = rest.get(character.len_utf8()..).unwrap_or_default();
+            if !is_dropped(character) {
                 mapped.clear();
                 match special(character) {
                     Some(plain) => mapped.push(plain),

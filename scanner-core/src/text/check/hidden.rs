@@ -97,29 +97,61 @@ fn run(text: &[u8], sink: &mut Sink<'_>) {
     let mut state = State::new(text);
     let mut base = 0_usize;
     for chunk in text.utf8_chunks() {
-        let valid = chunk.valid();
-        let mut before = '\n';
-        let mut characters = valid.char_indices().peekable();
-        while let Some((at, character)) = characters.next() {
-            if character.is_ascii() && !character.is_ascii_alphabetic() {
-                state.word_ends(base.saturating_add(at), sink);
-                state.invisible_run = 0;
-                state.selectors = 0;
-                before = character;
-                continue;
-            }
-            let start = base.saturating_add(at);
-            let range = start..start.saturating_add(character.len_utf8());
-            let after = characters.peek().map_or('\n', |(_, next)| *next);
-            state.character(character, before, after, range, sink);
-            if !is_invisible(character) {
-                before = character;
-            }
-        }
-        base = base.saturating_add(valid.len()).saturating_add(chunk.invalid().len());
+        islands(chunk.valid(), base, &mut state, sink);
+        base = base.saturating_add(chunk.valid().len()).saturating_add(chunk.invalid().len());
         state.word_ends(base, sink);
     }
     state.finish(sink);
+}
+
+/// Reads the stretches around characters that are not ASCII, from the start of the word before to the end of the word
+/// after; everything else is skipped at memory speed.
+fn islands(valid: &str, base: usize, state: &mut State<'_>, sink: &mut Sink<'_>) {
+    let bytes = valid.as_bytes();
+    let mut from = 0_usize;
+    while let Some(wide) = first_wide(bytes, from) {
+        let before = bytes.get(from..wide).unwrap_or_default();
+        let letters = before.iter().rev().take(64).take_while(|byte| byte.is_ascii_alphabetic()).count();
+        let start = wide.saturating_sub(letters);
+        let mut last = start.checked_sub(1).and_then(|at| bytes.get(at)).map_or('\n', |byte| char::from(*byte));
+        if !last.is_ascii() {
+            last = ' ';
+        }
+        state.word_ends(base.saturating_add(start), sink);
+        let mut seen_wide = false;
+        let mut characters = valid.get(start..).unwrap_or_default().char_indices().peekable();
+        from = bytes.len();
+        while let Some((at, character)) = characters.next() {
+            let here = start.saturating_add(at);
+            let at = base.saturating_add(here);
+            if character.is_ascii() && !character.is_ascii_alphabetic() {
+                state.word_ends(at, sink);
+                state.invisible_run = 0;
+                state.selectors = 0;
+                last = character;
+                // The stretch ends at the first plain character that a plain one follows.
+                if seen_wide && characters.peek().is_none_or(|(_, next)| next.is_ascii()) {
+                    from = here.saturating_add(1);
+                    break;
+                }
+                continue;
+            }
+            seen_wide = seen_wide || !character.is_ascii();
+            let after = characters.peek().map_or('\n', |(_, next)| *next);
+            state.character(character, last, after, at..at.saturating_add(character.len_utf8()), sink);
+            if !is_invisible(character) {
+                last = character;
+            }
+        }
+    }
+}
+
+/// The first byte of a character that is not ASCII.
+fn first_wide(bytes: &[u8], from: usize) -> Option<usize> {
+    let rest = bytes.get(from..)?;
+    let blocks = rest.chunks(64).take_while(|block| block.is_ascii()).count().saturating_mul(64);
+    let near = rest.get(blocks.min(rest.len())..)?.iter().position(|byte| *byte >= 0x80)?;
+    Some(from.saturating_add(blocks).saturating_add(near))
 }
 
 /// Control characters between two letters, three times or more.
@@ -251,7 +283,9 @@ impl<'a> State<'a> {
     }
 
     fn letter(&mut self, character: char, range: &Range<usize>, sink: &mut Sink<'_>) {
-        if !character.is_alphabetic() {
+        // Punctuation and symbols end a word; what else is not ASCII is a letter, or as good as one here.
+        if matches!(character, '\u{80}'..='\u{bf}' | '\u{2000}'..='\u{2bff}' | '\u{3000}'..='\u{303f}' | '\u{ff00}'..='\u{ff20}' | '\u{1f000}'..)
+        {
             self.word_ends(range.start, sink);
             return;
         }

@@ -26,6 +26,8 @@ pub struct TextRule {
     pub file: String,
     /// Counts only beside another hit.
     pub weak: bool,
+    /// Of a weak rule: the other hit must stand in the same line.
+    pub same_line: bool,
     /// How many bytes in front of its anchor a match may begin.
     pub before: usize,
     /// Of a secret: how many bytes at its start the issuer's format makes public.
@@ -49,6 +51,7 @@ const RULE_KEYS: &[&str] = &[
     "regex",
     "case",
     "before",
+    "same_line",
     "weak",
     "public_prefix",
     "entropy_tenths",
@@ -214,6 +217,7 @@ fn rule(
         counterexamples: list(table, "counterexamples")?,
         file: file.to_owned(),
         weak: table.boolean("weak")?.unwrap_or(false),
+        same_line: table.boolean("same_line")?.unwrap_or(false),
         before,
         public_prefix: bounded(table, "public_prefix", 32)?,
         entropy_tenths: table.number("entropy_tenths")?.map_or(0, |number| number.value),

@@ -160,10 +160,16 @@ pub(super) fn correct(word: &[u8]) -> Option<&'static str> {
             return false;
         }
         let lower = word.to_ascii_lowercase();
-        // Plurals and other forms are no typing errors, and neither are other words.
-        let is_form = lower.starts_with(right) || right.starts_with(&lower);
-        is_near(&lower, right) && !is_form && !known().contains(lower.as_slice())
+        is_near(&lower, right)
+            // Plurals and other forms are no typing errors, and neither are other words.
+            && !is_ending(&lower, right)
+            && !known().contains(lower.as_slice())
     })
+}
+
+/// Whether one word only adds letters to the end of the other.
+fn is_ending(a: &[u8], b: &[u8]) -> bool {
+    a.len() != b.len() && (a.starts_with(b) || b.starts_with(a))
 }
 
 /// The last three letters, folded.
