@@ -45,6 +45,10 @@ fn main() {
         thread::sleep(Duration::from_secs(60));
     }
     frame();
+    if deed == "never-ready" {
+        thread::sleep(Duration::from_secs(60));
+    }
+    say_frame("ready", "");
     frame();
     match deed {
         "exits" => std::process::exit(7),

@@ -1,7 +1,11 @@
 //! Whatever happens to a worker, there is a verdict, and it is `block`.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
-use std::{os::unix::fs::symlink, path::Path, time::Instant};
+use std::{
+    os::unix::fs::symlink,
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use scanner_core::{Decision, Limits, Resource};
 use scanner_worker::{ScanJob, Setup, TextJob, Worker};
@@ -11,7 +15,7 @@ use serde_json::Value;
 fn evil(deed: &str, folder: &Path, limits: Limits) -> Worker {
     let executable = folder.join(deed);
     symlink(env!("CARGO_BIN_EXE_evil-worker"), &executable).unwrap();
-    Worker::new(Setup { limits, executable: Some(executable), ..Setup::default() })
+    Worker::new(Setup { limits, executable: Some(executable), start: Duration::from_secs(3), ..Setup::default() })
 }
 
 #[track_caller]
@@ -56,7 +60,9 @@ fn a_worker_that_overflows_its_stack_is_a_verdict() {
 fn a_worker_that_hangs_is_a_verdict_in_time() {
     let started = Instant::now();
     check("hangs", "timeout", "no answer within 2 s: the worker was killed");
-    check("never-reads", "timeout", "no answer within 2 s: the worker was killed");
+    for deed in ["never-reads", "never-ready"] {
+        check(deed, "timeout", "the worker was not ready within 3 s of its start");
+    }
     assert!(started.elapsed().as_secs() < 30);
 }
 

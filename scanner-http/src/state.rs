@@ -125,6 +125,7 @@ impl Files {
             rules: files,
             policies: policies.own.clone(),
             executable: config.workers.executable.clone(),
+            ..Setup::default()
         };
         Ok(Self { policies, callers, rules, setup })
     }

@@ -15,7 +15,7 @@ use scanner_core::{Reason, Resource};
 use crate::{
     bench::{Bench, lines},
     job::{Answer, Death, Job, ScanJob, SniffJob, TextJob},
-    serve::{OUT_OF_MEMORY, WORKER_ARGUMENT},
+    serve::{OUT_OF_MEMORY, READY, WORKER_ARGUMENT},
     setup::{Setup, SetupError},
     wire::{Timed, read_frame, write_frame},
 };
@@ -40,6 +40,8 @@ struct Process {
     input: Option<ChildStdin>,
     output: ChildStdout,
     errors: ChildStderr,
+    /// Whether it has read its setup.
+    ready: bool,
 }
 
 impl Worker {
@@ -133,7 +135,7 @@ impl Worker {
         let wall = Duration::from_secs(self.setup.limits.get(Resource::Wall));
         let mut process = match self.process.take() {
             Some(process) => process,
-            None => Process::start(&self.setup, &self.executable()?, wall)?,
+            None => self.start()?,
         };
         let deadline = Instant::now() + wall;
         let (head, parts) = job.to_frame();
@@ -147,6 +149,19 @@ impl Worker {
         answer
     }
 
+    /// A worker that said that it is ready.
+    fn start(&mut self) -> io::Result<Process> {
+        let mut process = Process::spawn(&self.executable()?)?;
+        match process.set_up(&self.setup) {
+            Ok(()) => Ok(process),
+            Err(error) => {
+                // There was a process, so how it ended is told like any other death.
+                self.process = Some(process);
+                Err(error)
+            }
+        }
+    }
+
     /// Ends what is left of the worker and says how it died.
     fn bury(&mut self, error: &io::Error) -> Death {
         let Some(process) = self.process.take() else {
@@ -157,7 +172,7 @@ impl Worker {
 }
 
 impl Process {
-    fn start(setup: &Setup, executable: &Path, within: Duration) -> io::Result<Self> {
+    fn spawn(executable: &Path) -> io::Result<Self> {
         let mut child = Command::new(executable)
             .arg(WORKER_ARGUMENT)
             .env_clear()
@@ -171,12 +186,23 @@ impl Process {
             return Err(io::Error::other("the worker has no pipes"));
         };
         never_block(&input)?;
-        let mut process = Self { child, input: Some(input), output, errors };
-        never_block(&process.output)?;
-        never_block(&process.errors)?;
-        let deadline = Instant::now() + within;
-        write_frame(&mut process.timed_input(deadline)?, &setup.to_head(), &[])?;
-        Ok(process)
+        never_block(&output)?;
+        never_block(&errors)?;
+        Ok(Self { child, input: Some(input), output, errors, ready: false })
+    }
+
+    /// Sends the setup and waits until the worker has read it.
+    fn set_up(&mut self, setup: &Setup) -> io::Result<()> {
+        let deadline = Instant::now() + setup.start;
+        write_frame(&mut self.timed_input(deadline)?, &setup.to_head(), &[])?;
+        match read_frame(&mut Timed { pipe: &mut self.output, deadline })? {
+            Some(frame) if frame.head == READY => {
+                self.ready = true;
+                Ok(())
+            }
+            Some(_) => Err(io::ErrorKind::InvalidData.into()),
+            None => Err(io::ErrorKind::UnexpectedEof.into()),
+        }
     }
 
     fn timed_input(&mut self, deadline: Instant) -> io::Result<Timed<&mut ChildStdin>> {
@@ -206,7 +232,9 @@ impl Process {
         let _ = self.errors.by_ref().take(64 * 1024).read_to_end(&mut said);
         let wall = setup.limits.get(Resource::Wall);
         let cpu = setup.limits.get(Resource::Cpu);
-        let (reason, detail) = if out_of_time {
+        let (reason, detail) = if out_of_time && !self.ready {
+            (Reason::Timeout, format!("the worker was not ready within {} s of its start", setup.start.as_secs()))
+        } else if out_of_time {
             (Reason::Timeout, format!("no answer within {wall} s: the worker was killed"))
         } else if String::from_utf8_lossy(&said).contains(OUT_OF_MEMORY) {
             (Reason::Limit(Resource::Memory), "the worker ran out of memory".to_owned())

@@ -36,6 +36,7 @@ fn answer_jobs() -> io::Result<()> {
     limit(Resource::Core, 0)?;
     limit(Resource::As, setup.memory())?;
     let bench = Bench::new(&setup.into_setup());
+    write_frame(&mut output, READY, &[])?;
     while let Some(frame) = read_frame(&mut input)? {
         let bench = bench.as_ref().map_err(|error| io::Error::other(error.to_string()))?;
         allow_seconds(bench.cpu_seconds())?;
@@ -45,6 +46,9 @@ fn answer_jobs() -> io::Result<()> {
     }
     Ok(())
 }
+
+/// The first frame a worker writes: rules and policies are read, the clock of a job may start.
+pub(crate) const READY: &[u8] = b"ready";
 
 /// What std prints before it aborts for want of memory. The only sign there is: the exit is an ordinary abort.
 pub(crate) const OUT_OF_MEMORY: &str = "memory allocation of ";

@@ -1,6 +1,6 @@
 //! What a worker knows before its first job.
 
-use std::{collections::BTreeMap, fmt, path::PathBuf};
+use std::{collections::BTreeMap, fmt, path::PathBuf, time::Duration};
 
 use scanner_core::{Limits, Resource, SettingsError};
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ pub struct NamedPolicy {
 }
 
 /// What a worker knows before its first job.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Setup {
     /// Limits of every scan, and of the process.
     pub limits: Limits,
@@ -28,6 +28,21 @@ pub struct Setup {
     /// The executable to start as a worker, if it is not the front's own. It must call [`serve`](fn@crate::serve) when its
     /// first argument is [`WORKER_ARGUMENT`](crate::WORKER_ARGUMENT).
     pub executable: Option<PathBuf>,
+    /// How long a process may take from its start until it has read rules and policies. The wall clock of a job starts
+    /// after that: a busy machine that starts processes slowly shall not cost an input its verdict.
+    pub start: Duration,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Self {
+            limits: Limits::default(),
+            rules: Vec::new(),
+            policies: Vec::new(),
+            executable: None,
+            start: Duration::from_secs(30),
+        }
+    }
 }
 
 impl Setup {
@@ -93,6 +108,6 @@ impl SetupHead {
         let limits = Resource::ALL.into_iter().fold(Limits::NOTHING, |limits, resource| {
             limits.with(resource, self.limits.get(resource.name()).copied().unwrap_or(0))
         });
-        Setup { limits, rules: self.rules, policies: self.policies, executable: None }
+        Setup { limits, rules: self.rules, policies: self.policies, ..Setup::default() }
     }
 }

