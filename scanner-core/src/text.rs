@@ -236,6 +236,7 @@ impl Reading<'_> {
         let (kept, counted, hidden) = hits.settle(text);
         let mut lines = Lines::of(text);
         let discusses = kept.iter().any(|hit| hit.injection) && mention::discusses(text);
+        let mut speaks: Option<Finding> = None;
         for mut hit in kept {
             if discusses && hit.injection {
                 hit.severity = hit.severity.min(Severity::Medium);
@@ -262,7 +263,21 @@ impl Reading<'_> {
             finding.fingerprint = hit.fingerprint;
             let more = counted.get(&hit.source).filter(|(first, _)| *first == hit.range).map_or(0, |(_, more)| *more);
             findings.add_uncounted(&finding, more);
+            if view.hidden.is_some() && speaks.is_none() && is_spoken(&finding) {
+                speaks = Some(finding.clone());
+            }
             findings.add(finding);
+        }
+        if let (Some(rule), Some(spoken)) = (view.hidden, speaks) {
+            let hidden = Finding::built_in(rule);
+            findings.add(Finding {
+                rule: hidden.rule,
+                severity: hidden.severity,
+                confidence: hidden.confidence,
+                message: hidden.message,
+                fingerprint: fingerprint(&rule.id, self.label, text),
+                ..spoken
+            });
         }
     }
 
@@ -272,6 +287,14 @@ impl Reading<'_> {
             Source::Loaded(index) => self.rules.rule(*index).map(|rule| RuleRef::Loaded(rule.rule.clone())),
         }
     }
+}
+
+/// Whether a finding makes the text it is in a message: an instruction, or data carried.
+fn is_spoken(finding: &Finding) -> bool {
+    let category = &finding.rule.category;
+    finding.evidence == Evidence::Use
+        && finding.severity >= Severity::Medium
+        && (category.starts_with("injection.") || category.starts_with("secret."))
 }
 
 /// Which rules read a layer.

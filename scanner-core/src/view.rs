@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use crate::{
-    finding::{Place, Span},
+    finding::{Place, Rule, Span},
     reader::count,
 };
 
@@ -104,22 +104,32 @@ pub struct TextView {
     pub place: Place,
     /// The layers undone to get it, outermost first.
     pub decoded: Vec<&'static str>,
+    /// The rule to report when this text, which a person does not see where it stands, is worded as an instruction or
+    /// carries a secret. Hidden text as such is ordinary.
+    pub hidden: Option<&'static Rule>,
 }
 
 impl TextView {
     /// A text that stands as it is at an offset of the artifact.
     pub fn at(text: Bytes, offset: u64) -> Self {
-        Self { text, map: Some(OffsetMap::Shifted(offset)), place: Place::default(), decoded: Vec::new() }
+        Self { text, map: Some(OffsetMap::Shifted(offset)), place: Place::default(), decoded: Vec::new(), hidden: None }
     }
 
     /// A text mapped back by `map`, after undoing `decoded`.
     pub fn decoded(text: Bytes, map: OffsetMap, decoded: Vec<&'static str>) -> Self {
-        Self { text, map: Some(map), place: Place::default(), decoded }
+        Self { text, map: Some(map), place: Place::default(), decoded, hidden: None }
     }
 
     /// A text that belongs to the artifact and is not in its bytes, such as its name.
     pub fn beside(text: Bytes, what: &'static str) -> Self {
-        Self { text, map: None, place: Place::default().name("part", what), decoded: Vec::new() }
+        Self { text, map: None, place: Place::default().name("part", what), decoded: Vec::new(), hidden: None }
+    }
+
+    /// The same text, which a person does not see: `rule` says why.
+    #[must_use]
+    pub fn hidden(mut self, rule: &'static Rule) -> Self {
+        self.hidden = Some(rule);
+        self
     }
 
     /// The same text at a place.
