@@ -24,17 +24,21 @@ pub(crate) struct Format {
 }
 
 /// Every format. The first that lists a label takes it; a text that none lists is [`text`].
-pub(crate) const ALL: &[&Format] = &[&csv::FORMAT, &json::FORMAT, &png::FORMAT, &program::FORMAT, &text::FORMAT];
+pub(crate) const ALL: &[&Format] = &[&csv::FORMAT, &json::FORMAT, &ole::FORMAT, &png::FORMAT, &program::FORMAT, &text::FORMAT];
 
 mod csv;
 mod json;
+mod ole;
 mod png;
 mod program;
 mod text;
 
 /// Parts that several formats have.
+mod cfb;
+mod embedded;
 mod exif;
 mod strings;
+mod vba;
 
 /// The format that looks into a type, if there is one.
 pub(crate) fn of(kind: &Type) -> Option<&'static Format> {
