@@ -24,19 +24,22 @@ pub(crate) struct Format {
 }
 
 /// Every format. The first that lists a label takes it; a text that none lists is [`text`].
-pub(crate) const ALL: &[&Format] = &[&csv::FORMAT, &json::FORMAT, &ole::FORMAT, &png::FORMAT, &program::FORMAT, &text::FORMAT];
+pub(crate) const ALL: &[&Format] = &[&csv::FORMAT, &json::FORMAT, &ole::FORMAT, &png::FORMAT, &program::FORMAT, &rtf::FORMAT, &text::FORMAT];
 
 mod csv;
 mod json;
 mod ole;
 mod png;
 mod program;
+mod rtf;
 mod text;
 
 /// Parts that several formats have.
 mod cfb;
+mod charset;
 mod embedded;
 mod exif;
+mod fields;
 mod strings;
 mod vba;
 
