@@ -24,11 +24,12 @@ pub(crate) struct Format {
 }
 
 /// Every format. The first that lists a label takes it; a text that none lists is [`text`].
-pub(crate) const ALL: &[&Format] = &[&csv::FORMAT, &json::FORMAT, &ole::FORMAT, &png::FORMAT, &program::FORMAT, &rtf::FORMAT, &text::FORMAT];
+pub(crate) const ALL: &[&Format] = &[&csv::FORMAT, &json::FORMAT, &ole::FORMAT, &onenote::FORMAT, &png::FORMAT, &program::FORMAT, &rtf::FORMAT, &text::FORMAT];
 
 mod csv;
 mod json;
 mod ole;
+mod onenote;
 mod png;
 mod program;
 mod rtf;
