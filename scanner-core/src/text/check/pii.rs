@@ -105,7 +105,10 @@ fn numbers(text: &[u8], sink: &mut Sink<'_>) {
         let told = if let Some(card) = card::at(&run) {
             asked = asked.saturating_add(1);
             let said = if card.is_documented || asked > ASKED_MOST || !run.is_near(&card.range, card::WORDS) {
-                Said { severity: Some(Severity::Info), ..saying(format!("Looks like a card number of {}", card.issuer)) }
+                Said {
+                    severity: Some(Severity::Info),
+                    ..saying(format!("Looks like a card number of {}", card.issuer))
+                }
             } else {
                 saying(format!("A payment card number of {}", card.issuer))
             };

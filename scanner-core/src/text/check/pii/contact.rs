@@ -26,9 +26,11 @@ pub(super) fn mail(text: &[u8], sink: &mut Sink<'_>) {
         let is_domain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-');
         let length = behind.iter().take(DOMAIN_LONGEST).take_while(|byte| is_domain(byte)).count();
         let domain = behind.get(..length).unwrap_or_default().trim_ascii_end();
-        let length = domain.len().saturating_sub(domain.iter().rev().take_while(|byte| matches!(byte, b'.' | b'-')).count());
+        let length =
+            domain.len().saturating_sub(domain.iter().rev().take_while(|byte| matches!(byte, b'.' | b'-')).count());
         let domain = domain.get(..length).unwrap_or_default();
-        let Some((dot, name)) = memchr::memrchr(b'.', domain).and_then(|dot| Some((dot, domain.get(dot.checked_add(1)?..)?)))
+        let Some((dot, name)) =
+            memchr::memrchr(b'.', domain).and_then(|dot| Some((dot, domain.get(dot.checked_add(1)?..)?)))
         else {
             continue;
         };
@@ -37,7 +39,8 @@ pub(super) fn mail(text: &[u8], sink: &mut Sink<'_>) {
         }
         let range = at.saturating_sub(local)..at.saturating_add(1).saturating_add(length);
         // `git@host:path` and `user:password@host` in an address are no mail.
-        let is_authority = range.start.checked_sub(1).and_then(|before| text.get(before)).is_some_and(|byte| b":/".contains(byte));
+        let is_authority =
+            range.start.checked_sub(1).and_then(|before| text.get(before)).is_some_and(|byte| b":/".contains(byte));
         if !is_authority {
             sink.find(&EMAIL, text, range, Said::default());
         }
@@ -47,7 +50,8 @@ pub(super) fn mail(text: &[u8], sink: &mut Sink<'_>) {
 /// Phone numbers with a country code.
 pub(super) fn phone(text: &[u8], sink: &mut Sink<'_>) {
     for at in memchr::memchr_iter(b'+', text) {
-        let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'=' | b'/' | b'.' | b')' | b'_');
+        let is_part =
+            |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'=' | b'/' | b'.' | b')' | b'_');
         if at.checked_sub(1).and_then(|before| text.get(before)).is_some_and(is_part) {
             continue;
         }

@@ -40,12 +40,19 @@ const ALL: &[Id] = &[
 
 const AMERICAN: &[&str] = &["ssn", "ssns", "socsec", "social", "itin", "tin", "taxpayer"];
 const BELGIAN: &[&str] = &["rijksregister", "rijksregisternummer", "niss", "insz", "nrn", "national", "registre"];
-const CHINESE: &[&str] = &["id", "idcard", "idno", "citizen", "resident", "identity", "shenfenzheng", "身份证", "身份證"];
+const CHINESE: &[&str] =
+    &["id", "idcard", "idno", "citizen", "resident", "identity", "shenfenzheng", "身份证", "身份證"];
 const DUTCH: &[&str] = &["bsn", "burgerservicenummer", "sofi", "sofinummer"];
 const FINNISH: &[&str] = &["hetu", "henkilotunnus", "henkilötunnus", "personbeteckning", "ssn"];
 const FRENCH: &[&str] = &["nir", "insee", "securite", "sécurité", "sociale", "secu", "sécu", "vitale", "ssn"];
 const GERMAN: &[&str] = &[
-    "steuer", "steuerid", "steuernummer", "idnr", "tin", "identifikationsnummer", "steueridentifikationsnummer",
+    "steuer",
+    "steuerid",
+    "steuernummer",
+    "idnr",
+    "tin",
+    "identifikationsnummer",
+    "steueridentifikationsnummer",
     "steueridnr",
 ];
 const NORWEGIAN: &[&str] = &["fodselsnummer", "fødselsnummer", "fnr", "personnummer", "fodselsnr"];
@@ -174,10 +181,8 @@ fn french(run: &Run<'_>) -> Option<Range<usize>> {
     let [sex, _, _, m, n, .., tens, ones] = digits::<15>(&number)?;
     let month = value(&[m, n]);
     let is_month = matches!(month, 1..=12 | 20 | 30..=42 | 50..=99);
-    (matches!(sex, 1 | 2)
-        && is_month
-        && 97_u64.saturating_sub(number.leading(13) % 97) == value(&[tens, ones]))
-    .then_some(number.range)
+    (matches!(sex, 1 | 2) && is_month && 97_u64.saturating_sub(number.leading(13) % 97) == value(&[tens, ones]))
+        .then_some(number.range)
 }
 
 /// Eleven digits: ISO 7064, MOD 11,10; of the first ten one digit occurs two or three times, none more often
@@ -234,9 +239,10 @@ fn italian(run: &Run<'_>) -> Option<Range<usize>> {
     let start = run.start.checked_sub(6).filter(|_| run.length == 2)?;
     let range = start..start.checked_add(16)?;
     let code = run.text.get(range.clone())?;
-    let fits = code.iter().zip(b"LLLLLLddLddLdddL").all(|(byte, shape)| {
-        if *shape == b'L' { byte.is_ascii_alphabetic() } else { byte.is_ascii_digit() }
-    });
+    let fits = code
+        .iter()
+        .zip(b"LLLLLLddLddLdddL")
+        .all(|(byte, shape)| if *shape == b'L' { byte.is_ascii_alphabetic() } else { byte.is_ascii_digit() });
     let (check, body) = code.split_last()?;
     let value_of = |byte: &u8| {
         let upper = byte.to_ascii_uppercase();
@@ -274,7 +280,8 @@ fn polish(run: &Run<'_>) -> Option<Range<usize>> {
 /// Eight digits, or X, Y, Z and seven, and the letter chosen by the rest of 23.
 fn spanish(run: &Run<'_>) -> Option<Range<usize>> {
     const LETTERS: &[u8; 23] = b"TRWAGMYFPDXBNJZSQVHLCKE";
-    let body = value(&run.text.get(run.start..run.end())?.iter().map(|byte| byte.wrapping_sub(b'0')).collect::<Vec<_>>());
+    let body =
+        value(&run.text.get(run.start..run.end())?.iter().map(|byte| byte.wrapping_sub(b'0')).collect::<Vec<_>>());
     let dash = usize::from(run.byte(run.end()) == Some(b'-'));
     let letter_at = run.end().saturating_add(dash);
     let letter = run.byte(letter_at)?.to_ascii_uppercase();

@@ -46,9 +46,10 @@ pub(super) fn value(digits: &[u8]) -> u64 {
 
 /// Each digit times its weight, added up. The shorter of both ends it.
 pub(super) fn weighted(digits: &[u8], weights: &[u32]) -> u32 {
-    digits.iter().zip(weights).fold(0, |sum: u32, (digit, weight)| {
-        sum.saturating_add(u32::from(*digit).saturating_mul(*weight))
-    })
+    digits
+        .iter()
+        .zip(weights)
+        .fold(0, |sum: u32, (digit, weight)| sum.saturating_add(u32::from(*digit).saturating_mul(*weight)))
 }
 
 /// The check of ISO/IEC 7812-1, Annex B (Luhn).
@@ -158,7 +159,10 @@ impl<'a> Run<'a> {
         let behind = range.end..range.end.saturating_add(BEHIND).min(self.text.len());
         let heading = self.text.get(..HEADING.min(before.start)).unwrap_or_default();
         let heading = heading.split(|byte| *byte == b'\n').next().unwrap_or_default();
-        [self.text.get(before), self.text.get(behind), Some(heading)].into_iter().flatten().any(|part| says(part, words))
+        [self.text.get(before), self.text.get(behind), Some(heading)]
+            .into_iter()
+            .flatten()
+            .any(|part| says(part, words))
     }
 }
 

@@ -128,8 +128,21 @@ fn contacts_are_information() {
     assert_eq!(all("from 8.8.8.8."), ["8.8.8.8"]);
     assert_eq!(all("from 2606:4700:4700::1111 port 53"), ["2606:4700:4700::1111"]);
     for honest in [
-        "git@host:path", "a@b", "x @ y", "@decorator", "1+2", "1 + 49", "127.0.0.1 10.0.0.1 192.168.1.1", "v1.2.3.4",
-        "version 8.8.8.8", "numpy==1.2.3.4", "1.2.3.4.5", "12:30:45", "2026:11", "+1e10", "https://u:p@h.example/",
+        "git@host:path",
+        "a@b",
+        "x @ y",
+        "@decorator",
+        "1+2",
+        "1 + 49",
+        "127.0.0.1 10.0.0.1 192.168.1.1",
+        "v1.2.3.4",
+        "version 8.8.8.8",
+        "numpy==1.2.3.4",
+        "1.2.3.4.5",
+        "12:30:45",
+        "2026:11",
+        "+1e10",
+        "https://u:p@h.example/",
     ] {
         silent(honest);
     }
