@@ -243,15 +243,8 @@ impl<'a> Walk<'a> {
         let Some(note) = self.notes.pop() else { return };
         let span = self.span(at);
         match destination {
-            Destination::Field => {
-                self.judge.field(&note, span, &Place::default(), out);
-                // The code of a field in a field is part of the code around it.
-                if let Some(around) = self.notes.last_mut()
-                    && around.len() < LONGEST_NOTE
-                {
-                    around.push_str(&note);
-                }
-            }
+            // What a field in it comes to is part of a code; the code of that field is its own.
+            Destination::Field => self.judge.field(&note, span, &Place::default(), out),
             Destination::Template if fields::is_remote(&note) => {
                 out.find(Finding::built_in(&fields::TEMPLATE).at(span.start, span.end));
             }

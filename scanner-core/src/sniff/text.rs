@@ -113,8 +113,8 @@ fn by_first_line(start: &[u8]) -> Option<&'static str> {
         (b"ecdsa-sha2-nistp", b"0123456789", "pem"),
         (b"---- BEGIN SSH2", b" ", "pem"),
     ];
-    // Word takes this much for its own, and whoever hides an object writes no more.
-    if start.starts_with(b"{\\rt") {
+    // Behind blanks it is still one to some readers; at the very start its signature was seen already.
+    if start.starts_with(b"{\\rtf") {
         return Some("rtf");
     }
     for (opening, next, label) in OPENINGS {

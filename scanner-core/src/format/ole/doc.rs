@@ -179,7 +179,6 @@ struct Reading {
     /// Fields in fields beyond those that are followed.
     deeper: usize,
     codes: Vec<String>,
-    kept: usize,
 }
 
 impl Reading {
@@ -195,7 +194,7 @@ impl Reading {
                     self.fields.pop();
                 }
                 _ => {
-                    // What stands in the code of a field, results of fields in it too, belongs to all codes around it.
+                    // What stands in the code of a field belongs to it, and what a field in it comes to.
                     match self.fields.iter_mut().flatten().next_back() {
                         Some(code) if code.len() < LONGEST_CODE => code.push(character),
                         Some(_) => {}
@@ -215,16 +214,10 @@ impl Reading {
         if is_hidden { self.hidden.push(character) } else { self.shown.push(character) }
     }
 
-    /// The code of the innermost field is complete: it is part of the code around it too.
+    /// The code of the innermost field is complete. What the field comes to is part of the code around it, its own code
+    /// is not.
     fn close_code(&mut self) {
-        let Some(code) = self.fields.last_mut().and_then(Option::take) else { return };
-        if let Some(around) = self.fields.iter_mut().flatten().next_back()
-            && around.len() < LONGEST_CODE
-        {
-            around.push_str(&code);
-        }
-        self.kept = self.kept.saturating_add(code.len());
-        self.codes.push(code);
+        self.codes.extend(self.fields.last_mut().and_then(Option::take));
     }
 
     fn finish(mut self, main: &Stream, place: &Place, out: &mut Out<'_>) {

@@ -162,7 +162,7 @@ mod documents {
         let field =
             |code: &str| facts(&seen(document(format!("a\u{13}{code}\u{14}result\u{15}b").as_bytes(), false, 0)));
         assert_eq!(field(" DDEAUTO cmd \"/k calc\" "), ["high macro.dde"]);
-        assert_eq!(field("\u{13} QUOTE 1 \u{14}DDE\u{15}AUTO x"), [""; 0]);
+        assert_eq!(field("\u{13} QUOTE 1 \u{14}DDE\u{15}AUTO x"), ["high macro.dde"]);
         assert_eq!(field(" INCLUDEPICTURE \"http://host/a.png\" "), ["medium net.external_ref"]);
         assert_eq!(field(" HYPERLINK \"http://host/\" "), ["info net.link"]);
         assert_eq!(field(" PAGE "), [""; 0]);
