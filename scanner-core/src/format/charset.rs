@@ -13,7 +13,6 @@ pub(crate) const WESTERN: u16 = 1252;
 /// The encoding of a code page; Western where the number is of none.
 fn of_code_page(page: u16) -> &'static Encoding {
     match page {
-        437 | 850 | 858 | 1252 => encoding_rs::WINDOWS_1252,
         866 => encoding_rs::IBM866,
         874 => encoding_rs::WINDOWS_874,
         932 => encoding_rs::SHIFT_JIS,

@@ -66,6 +66,8 @@ pub(crate) const FORMAT: Format = Format {
 
 /// The address of a link to an object begins with this class: a moniker of a URL (MS-OLEDS 2.3.7.6).
 const URL_MONIKER: &[u8] = b"\xe0\xc9\xea\x79\xf9\xba\xce\x11\x8c\x82\x00\xaa\x00\x4b\xa9\x0b";
+/// The same for a path (MS-OLEDS 2.3.7.4).
+const FILE_MONIKER: &[u8] = b"\x03\x03\0\0\0\0\0\0\xc0\0\0\0\0\0\0\x46";
 
 fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
     let compound = Compound::open(subject.bytes, None, &Place::default(), out, budget)?;
@@ -174,9 +176,13 @@ impl Document<'_> {
                 self.is_known = true;
                 native(&compound.stream(at, budget)?, &place, out, budget)
             }
-            "ole" if is_linked(&compound.stream(at, budget)?.bytes) => {
-                let span = compound.stream(at, budget)?.whole();
-                out.find(Finding::built_in(&embedded::LINK).at(span.start, span.end).place(place));
+            "ole" => {
+                let stream = compound.stream(at, budget)?;
+                budget.spend(Resource::Steps, count(stream.bytes.len()))?;
+                if is_linked(&stream.bytes) {
+                    let span = stream.whole();
+                    out.find(Finding::built_in(&embedded::LINK).at(span.start, span.end).place(place));
+                }
                 Ok(())
             }
             "package" | "contents" => {
@@ -238,9 +244,10 @@ fn native(stream: &Stream, place: &Place, out: &mut Out<'_>, budget: &mut Budget
     Ok(())
 }
 
-/// Whether the stream `Ole` of an object says that it is elsewhere, under an address.
+/// Whether the stream `Ole` of an object says that it is elsewhere: under an address, or on another machine.
 fn is_linked(bytes: &[u8]) -> bool {
     memmem::find(bytes, URL_MONIKER).is_some()
+        || memmem::find(bytes, FILE_MONIKER).is_some() && strings::runs(bytes).lines().any(fields::is_remote)
 }
 
 /// Bytes behind everything that the tables know: a program opens the document and never sees them.

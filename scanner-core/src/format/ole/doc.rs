@@ -178,7 +178,8 @@ struct Reading {
     fields: Vec<Option<String>>,
     /// Fields in fields beyond those that are followed.
     deeper: usize,
-    codes: Vec<String>,
+    /// Codes of fields, one a line.
+    codes: String,
 }
 
 impl Reading {
@@ -217,7 +218,10 @@ impl Reading {
     /// The code of the innermost field is complete. What the field comes to is part of the code around it, its own code
     /// is not.
     fn close_code(&mut self) {
-        self.codes.extend(self.fields.last_mut().and_then(Option::take));
+        if let Some(code) = self.fields.last_mut().and_then(Option::take).filter(|code| !code.is_empty()) {
+            self.codes.push_str(&code);
+            self.codes.push('\n');
+        }
     }
 
     fn finish(mut self, main: &Stream, place: &Place, out: &mut Out<'_>) {
@@ -226,12 +230,11 @@ impl Reading {
             self.fields.pop();
         }
         let mut judge = fields::Judge::default();
-        for code in &self.codes {
+        for code in self.codes.lines() {
             judge.field(code, main.whole(), place, out);
         }
         judge.finish(place, out);
-        let codes = self.codes.join("\n");
-        for (text, layer) in [(self.shown, "doc"), (codes, "field")] {
+        for (text, layer) in [(self.shown, "doc"), (self.codes, "field")] {
             if !text.trim().is_empty() {
                 out.read(TextView::decoded(text.into(), main.map(), vec![layer]).place(place.clone()));
             }

@@ -167,7 +167,7 @@ mod documents {
         assert_eq!(field(" HYPERLINK \"http://host/\" "), ["info net.link"]);
         assert_eq!(field(" PAGE "), [""; 0]);
         let seen = seen(document(b"a\x13 PAGE \x143\x15b", false, 0));
-        assert_eq!(seen.texts(), ["a3b", " PAGE "]);
+        assert_eq!(seen.texts(), ["a3b", " PAGE \n"]);
     }
 
     #[test]

@@ -74,6 +74,8 @@ struct Book<'a> {
     page: u16,
     /// Where the substreams of sheets begin that are not shown.
     hidden_sheets: Vec<u64>,
+    /// Where the last of all sheets begins, as listed.
+    last_sheet: u64,
     told: BTreeSet<(&'static str, &'static str)>,
     shared: Shared,
     /// Texts of cells, names, comments: shown and hidden ones.
@@ -94,6 +96,7 @@ pub(super) fn read(stream: &Stream, place: &Place, out: &mut Out<'_>, budget: &m
         is_new: true,
         page: charset::WESTERN,
         hidden_sheets: Vec::new(),
+        last_sheet: 0,
         told: BTreeSet::new(),
         shared: Shared::default(),
         cells: Words::default(),
@@ -125,7 +128,7 @@ impl Book<'_> {
             is_first = false;
             // Streams are padded with zeros behind the last substream.
             if kind == 0 && length == 0 && self.depth == 0 {
-                return Ok(());
+                break;
             }
             let Ok(data) = reader.take(length.into()) else {
                 return Err(self.stop("a record of the workbook is longer than what is left", start));
@@ -147,8 +150,8 @@ impl Book<'_> {
         if is_first {
             return Err(self.stop("the workbook does not begin like one", 0));
         }
-        if self.depth > 0 {
-            return Err(self.stop("the workbook ends in the middle of a sheet", reader.position()));
+        if self.depth > 0 || self.last_sheet >= count(bytes.len()) {
+            return Err(self.stop("the workbook ends before its last sheet does", reader.position()));
         }
         Ok(())
     }
@@ -232,6 +235,7 @@ impl Book<'_> {
         budget.spend(Resource::Objects, 1)?;
         let mut reader = Reader::new(data);
         let (Ok(begins), Ok(state), Ok(what)) = (reader.u32_le(), reader.u8(), reader.u8()) else { return Ok(()) };
+        self.last_sheet = self.last_sheet.max(begins.into());
         let shown = match state & 3 {
             0 => Shown::Yes,
             1 => Shown::Hidden,

@@ -92,7 +92,10 @@ pub(in crate::format) fn look(label: &str, view: &TextView, out: &mut Out<'_>) {
         });
     };
     find(rule);
-    let is_elsewhere = ["=\\\\", ">\\\\", "file://", "codebase=\"http"].iter().any(|mark| has(&head, mark));
+    // With a third slash it is a file of the same machine.
+    let mut shares = memmem::find_iter(&head, b"file://").filter_map(|at| head.get(at.checked_add(7)?));
+    let is_elsewhere =
+        ["=\\\\", ">\\\\", "codebase=\"http"].iter().any(|mark| has(&head, mark)) || shares.any(|next| *next != b'/');
     if matches!(&*rule.category, "exec.shortcut" | "exec.config") && is_elsewhere {
         find(&REACHES_OUT);
     }

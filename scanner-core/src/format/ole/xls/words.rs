@@ -28,7 +28,9 @@ impl Words {
 /// The shared texts: all of them, and which are used where.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
-    texts: Vec<String>,
+    text: String,
+    /// Where each of them ends.
+    ends: Vec<usize>,
     /// For each: used on a sheet that is shown, used on one that is not.
     uses: Vec<(bool, bool)>,
 }
@@ -49,16 +51,17 @@ impl Shared {
         }
         while let Some((units, is_whole)) = parts.string() {
             budget.spend(Resource::Steps, 8_u64.saturating_add(count(units.len())))?;
-            let text: String = char::decode_utf16(units.iter().copied())
-                .map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER))
-                .collect();
-            budget.spend(Resource::DecodedBytes, count(text.len()))?;
-            self.texts.push(text);
+            let before = self.text.len();
+            self.text.extend(
+                char::decode_utf16(units.iter().copied()).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)),
+            );
+            budget.spend(Resource::DecodedBytes, count(self.text.len().saturating_sub(before)))?;
+            self.ends.push(self.text.len());
             if !is_whole {
                 break;
             }
         }
-        self.uses.resize(self.texts.len(), (false, false));
+        self.uses.resize(self.ends.len(), (false, false));
         Ok(())
     }
 
@@ -71,9 +74,13 @@ impl Shared {
     }
 
     /// Texts that are shown somewhere or used nowhere, and those that are only on sheets that are not shown.
-    pub(super) fn into_words(self) -> (Words, Words) {
+    pub(super) fn into_words(mut self) -> (Words, Words) {
+        self.uses.resize(self.ends.len(), (false, false));
         let (mut seen, mut unseen) = (Words::default(), Words::default());
-        for (text, (shown, hidden)) in self.texts.iter().zip(self.uses) {
+        let mut start = 0_usize;
+        for (end, (shown, hidden)) in self.ends.iter().zip(self.uses) {
+            let text = self.text.get(start..*end).unwrap_or_default();
+            start = *end;
             if hidden && !shown { unseen.push(text) } else { seen.push(text) }
         }
         (seen, unseen)
@@ -141,7 +148,8 @@ mod tests {
     fn read(parts: &[&[u8]]) -> Vec<String> {
         let mut shared = Shared::default();
         shared.read(parts, &mut Budget::new(Limits::default())).unwrap();
-        shared.texts
+        let words = shared.into_words().0.into_text();
+        String::from_utf8(words.to_vec()).unwrap().lines().map(str::to_owned).collect()
     }
 
     #[test]
