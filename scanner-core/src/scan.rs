@@ -259,7 +259,8 @@ impl Run<'_> {
     /// Makes untrusted words fit to be repeated: cut short, and secrets in them masked.
     fn tame(&self, words: &mut String) {
         shorten(words);
-        let reading = Reading { rules: self.rules, watch: &self.watch, label: "name", artifact: ArtifactId(0) };
+        let reading =
+            Reading { rules: self.rules, watch: &self.watch, label: "name", name: None, artifact: ArtifactId(0) };
         if let Some(masked) = reading.masked(words) {
             *words = masked;
         }
@@ -313,7 +314,8 @@ impl Run<'_> {
         }
         let (mut texts, children) = (std::mem::take(&mut out.texts), std::mem::take(&mut out.children));
         texts.extend(full_name.map(|name| TextView::beside(name, "name")));
-        let reading = Reading { rules: self.rules, watch: &self.watch, label: kind.label, artifact: id };
+        let reading =
+            Reading { rules: self.rules, watch: &self.watch, label: kind.label, name: name.as_deref(), artifact: id };
         for view in &texts {
             if let Err(stop) = reading.read(view, &mut self.budget, &mut self.findings) {
                 stops.push(stop);

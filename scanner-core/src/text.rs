@@ -18,6 +18,7 @@ mod check;
 mod confusable;
 mod decode;
 mod derive;
+mod gitleaks;
 mod hits;
 mod lines;
 mod mention;
@@ -57,6 +58,8 @@ pub(crate) struct Reading<'a> {
     pub(crate) watch: &'a Watch,
     /// The artifact's type.
     pub(crate) label: &'a str,
+    /// Its name, which is untrusted.
+    pub(crate) name: Option<&'a str>,
     /// The artifact.
     pub(crate) artifact: ArtifactId,
 }
@@ -158,6 +161,9 @@ impl Reading<'_> {
         });
         hits.looks = looks;
         outcome?;
+        if layer.scope == Scope::All {
+            self.gitleaks(layer, budget, hits)?;
+        }
         Ok(marks)
     }
 
@@ -406,7 +412,7 @@ fn read_alone(rules: &RuleSet, text: &[u8]) -> Vec<Finding> {
     let mut findings = Findings::keeping(limits.get(Resource::Findings));
     let mut budget = Budget::new(limits);
     let watch = Watch::default();
-    let reading = Reading { rules, watch: &watch, label: "text", artifact: ArtifactId(0) };
+    let reading = Reading { rules, watch: &watch, label: "text", name: None, artifact: ArtifactId(0) };
     let view = TextView::at(bytes::Bytes::copy_from_slice(text), 0);
     // A text under default limits stops only where a scan would note a gap; what was found stays.
     let _ = reading.read(&view, &mut budget, &mut findings);
@@ -419,7 +425,7 @@ fn read_alone(rules: &RuleSet, text: &[u8]) -> Vec<Finding> {
 fn found_by(rules: &RuleSet, rule: &TextRule, text: &[u8]) -> bool {
     let watch = Watch::default();
     let label = rule.applies_to.first().map_or("text", String::as_str);
-    let reading = Reading { rules, watch: &watch, label, artifact: ArtifactId(0) };
+    let reading = Reading { rules, watch: &watch, label, name: None, artifact: ArtifactId(0) };
     let mut hits = Hits::default();
     let _ = reading.gather(text, &mut Budget::new(Limits::default()), &mut hits);
     hits.any(|hit| {
