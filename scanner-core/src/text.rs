@@ -139,7 +139,7 @@ impl Reading<'_> {
             let hidden = Secret { range: layer.in_base(&range), public_prefix: 0 };
             hits.add(Source::BuiltIn(&watch::LITERAL), hidden.range.clone(), || Hit {
                 decoded: layer.decoded.clone(),
-                ..Hit::of(&watch::LITERAL, fingerprint(&watch::LITERAL.id, self.label, matched))
+                ..Hit::of(&watch::LITERAL, self.watch.mark(matched))
             });
             hits.hide(hidden);
         }
@@ -163,6 +163,12 @@ impl Reading<'_> {
         outcome?;
         if layer.scope == Scope::All {
             self.gitleaks(layer, budget, hits)?;
+            if !layer.decoded.is_empty() {
+                for check in check::ALL.iter().filter(|check| check.in_views) {
+                    budget.spend(Resource::Steps, bytes / BYTES_PER_STEP / 4)?;
+                    (check.run)(layer.text, &mut Sink::within(hits, self.label, layer));
+                }
+            }
         }
         Ok(marks)
     }

@@ -282,3 +282,10 @@ fn hidden_text_is_told_only_when_it_speaks() {
     assert!(spoken.contains(&"hidden.color".to_owned()), "{spoken:?}");
     assert!(spoken.iter().any(|category| category.starts_with("injection.")), "{spoken:?}");
 }
+
+#[test]
+fn personal_data_is_found_in_what_is_written_in_another_form() {
+    let encoded = "x Y2FyZDogNDUzOTU3ODc2MzYyMTQ4NiBleHAgMDQvMjkgb2YgdGhlIHVzZXI=";
+    assert_eq!(found("card: 4539578763621486 exp 04/29 of the user"), [("pii/card".to_owned(), 6..22)]);
+    assert_eq!(found(encoded), [("pii/card".to_owned(), 10..31)]);
+}
