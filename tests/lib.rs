@@ -97,7 +97,8 @@ fn from_hex(text: &[u8]) -> Vec<u8> {
 pub fn how(area: &str) -> Kind {
     match area {
         "hidden" | "injection" | "secrets" | "stream" | "terminal" => Kind::Text,
-        "binary" | "csv" | "html" | "png" | "program" | "text" => Kind::File,
+        "binary" | "bmp" | "csv" | "gif" | "heif" | "html" | "ico" | "jpeg" | "jxl" | "png" | "program" | "text" | "tiff"
+        | "webp" => Kind::File,
         // Envelopes: the areas of the providers, and JSON that is nobody's.
         _ => Kind::Auto,
     }
