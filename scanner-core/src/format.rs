@@ -24,16 +24,42 @@ pub(crate) struct Format {
 }
 
 /// Every format. The first that lists a label takes it; a text that none lists is [`text`].
-pub(crate) const ALL: &[&Format] = &[&csv::FORMAT, &json::FORMAT, &png::FORMAT, &program::FORMAT, &text::FORMAT];
+pub(crate) const ALL: &[&Format] = &[
+    &bmp::FORMAT,
+    &csv::FORMAT,
+    &gif::FORMAT,
+    &heif::FORMAT,
+    &ico::FORMAT,
+    &jpeg::FORMAT,
+    &json::FORMAT,
+    &jxl::FORMAT,
+    &png::FORMAT,
+    &program::FORMAT,
+    &text::FORMAT,
+    &tiff::FORMAT,
+    &webp::FORMAT,
+];
 
+mod bmp;
 mod csv;
+mod gif;
+mod heif;
+mod ico;
+mod jpeg;
 mod json;
+mod jxl;
 mod png;
 mod program;
 mod text;
+mod tiff;
+mod webp;
 
 /// Parts that several formats have.
+mod boxes;
+mod dib;
 mod exif;
+mod ifd;
+mod picture;
 mod strings;
 
 /// The format that looks into a type, if there is one.
