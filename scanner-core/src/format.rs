@@ -24,10 +24,11 @@ pub(crate) struct Format {
 }
 
 /// Every format. The first that lists a label takes it; a text that none lists is [`text`].
-pub(crate) const ALL: &[&Format] = &[&csv::FORMAT, &json::FORMAT, &png::FORMAT, &program::FORMAT, &text::FORMAT];
+pub(crate) const ALL: &[&Format] = &[&csv::FORMAT, &json::FORMAT, &pdf::FORMAT, &png::FORMAT, &program::FORMAT, &text::FORMAT];
 
 mod csv;
 mod json;
+mod pdf;
 mod png;
 mod program;
 mod text;
