@@ -10,22 +10,25 @@ use memchr::memmem;
 
 use crate::{
     bundle::Source,
-    finding::{Finding, Place, Reason, Severity, Stop},
+    finding::{Place, Reason, Severity, Stop},
     format::{Format, Out, Subject},
     limits::{Budget, Exhausted, Resource},
     reader::count,
     view::TextView,
 };
 
+mod content;
 mod crypt;
 mod document;
 mod file;
 mod filter;
+mod font;
 mod judge;
 mod lex;
 mod notes;
 mod object;
 mod pages;
+mod paint;
 mod rules;
 mod strings;
 mod xref;
@@ -35,7 +38,7 @@ use file::{Between, Item, Reading};
 use filter::{Decoded, Fault};
 use judge::Judged;
 use notes::Notes;
-use object::{Dict, Object};
+use object::Dict;
 
 pub(crate) const FORMAT: Format = Format { name: "pdf", labels: &["pdf"], inspect, rules: rules::ALL };
 
@@ -79,12 +82,15 @@ fn look<'a>(
     aside(bytes, &between, reading, out);
     let mut trailers = std::mem::take(&mut xref.trailers);
     if !xref.is_whole || trailers.is_empty() {
-        trailers.extend(between.trailers.into_iter().rev());
+        trailers.extend(between.trailers.iter().rev().filter_map(Item::dict).cloned());
         trailers.extend(items.iter().rev().filter_map(|item| item.dict().filter(|dict| dict.is("Type", "XRef"))).cloned());
     }
     revisions(&items, &trailers, reading);
+    items.extend(between.trailers);
+    items.sort_by_key(|item| item.at);
     let header = reading.header;
-    let first = Document::new(bytes, items, trailers, &xref, header, Lock::None);
+    let mut first = Document::new(bytes, items, trailers, &xref, header, Lock::None);
+    first.lock = crypt::lock(&first, budget)?;
     let mut opened = BTreeSet::new();
     let mut containers = Vec::new();
     for (index, item) in first.items.iter().enumerate() {
@@ -230,12 +236,14 @@ impl<'d, 'a> Contents<'d, 'a, '_> {
         let is_closed = matches!(document.lock, Lock::Closed);
         if is_closed {
             self.notes.gap(Reason::Encrypted, "the document needs a key: its pages were not seen", None);
-        } else {
-            self.texts(&judged, out, budget);
-            self.attachments(&judged, out, budget);
+            return Ok(());
         }
-        let _pages = pages::walk(document, self.notes, budget)?;
-        if is_closed { Ok(()) } else { self.measure(budget) }
+        self.texts(&judged, out, budget);
+        self.attachments(&judged, out, budget);
+        let pages = pages::walk(document, self.notes, budget)?;
+        let read = content::read(document, &pages, self.notes, &mut self.opened, out, budget);
+        self.measure(budget)?;
+        read
     }
 
     /// Streams of script, XML forms and metadata.
@@ -271,7 +279,8 @@ impl<'d, 'a> Contents<'d, 'a, '_> {
         for (index, item) in document.items.iter().enumerate() {
             let (Some(dict), Some(range)) = (item.dict(), &item.stream) else { continue };
             budget.spend(Resource::Steps, 20)?;
-            let expected = if dict.is("Subtype", "Image") { self.picture(item, dict, budget) } else { 0 };
+            let is_picture = document.get(dict, "Subtype").name() == Some(b"Image");
+            let expected = if is_picture { self.picture(item, dict, budget) } else { 0 };
             if self.opened.contains(&index) {
                 continue;
             }
@@ -282,7 +291,7 @@ impl<'d, 'a> Contents<'d, 'a, '_> {
                 [] => {}
                 [(name, None)] if is_flate(name) => {
                     if range.len() > 1024
-                        && let Some(packed) = document.packed(index)
+                        && let Some(packed) = document.packed(index, budget)?
                         && filter::is_bomb(&packed, expected, &mut left, budget)?
                     {
                         self.notes.add(&rules::RATIO, item.at..item.end, "a stream unpacks to far more than it is");

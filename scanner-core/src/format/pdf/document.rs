@@ -6,12 +6,15 @@ use bytes::Bytes;
 
 use super::{
     crypt::Crypt,
-    file::Item,
+    file::{Item, UNNUMBERED},
     filter::{self, Decoded},
     object::{Dict, Object},
     xref::{Spot, Xref},
 };
-use crate::limits::Budget;
+use crate::{
+    limits::{Budget, Exhausted, Resource},
+    reader::count,
+};
 
 /// References that lead to references. One is odd already.
 const MOST_HOPS: usize = 16;
@@ -52,6 +55,7 @@ impl<'a> Document<'a> {
         let mut current: Vec<(u32, bool, usize)> = items
             .iter()
             .enumerate()
+            .filter(|(_, item)| item.number != UNNUMBERED)
             .map(|(index, item)| {
                 let is_named = match xref.spot(item.number) {
                     Some(Spot::At(at, _)) => at == item.at || at.saturating_add(header) == item.at,
@@ -120,21 +124,30 @@ impl<'a> Document<'a> {
     }
 
     /// The bytes of a stream as they stand in the file, their encryption undone.
-    pub(super) fn packed(&self, index: usize) -> Option<Bytes> {
-        let item = self.item(index)?;
-        let range = item.stream.clone().filter(|range| range.end <= self.bytes.len() && range.start <= range.end)?;
-        let packed = self.bytes.slice(range);
-        match &self.lock {
-            Lock::None => Some(packed),
-            Lock::Closed => None,
-            Lock::Open(crypt) => Some(crypt.stream(item, packed)),
+    pub(super) fn packed(&self, index: usize, budget: &mut Budget) -> Result<Option<Bytes>, Exhausted> {
+        let Some(packed) = self.item(index).and_then(|item| self.slice(item)) else { return Ok(None) };
+        match (&self.lock, self.item(index)) {
+            (Lock::Open(crypt), Some(item)) => {
+                budget.spend(Resource::Steps, count(packed.len()))?;
+                Ok(Some(crypt.stream(item, packed)))
+            }
+            (Lock::Closed, _) => Ok(None),
+            _ => Ok(Some(packed)),
         }
+    }
+
+    fn slice(&self, item: &Item<'a>) -> Option<Bytes> {
+        let range = item.stream.clone().filter(|range| range.end <= self.bytes.len() && range.start <= range.end)?;
+        Some(self.bytes.slice(range))
     }
 
     /// The content of a stream.
     pub(super) fn decode(&self, index: usize, budget: &mut Budget) -> Option<Decoded> {
         let dict = self.item(index)?.dict()?;
-        Some(filter::decode(&filter::steps(dict, Some(self)), self.packed(index)?, budget))
+        match self.packed(index, budget) {
+            Ok(packed) => Some(filter::decode(&filter::steps(dict, Some(self)), packed?, budget)),
+            Err(exhausted) => Some(Decoded { stop: Some(exhausted.into()), ..Decoded::default() }),
+        }
     }
 
     /// The bytes of a string in an object.

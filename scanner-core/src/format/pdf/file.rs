@@ -27,6 +27,9 @@ const HARMLESS_STRAY: usize = 256;
 /// Objects nobody names that are read again from other offsets may cost as much as the file, and this.
 const SPARE_WASTE: usize = 1 << 20;
 
+/// Number of what has none: object 0 is always free (§7.5.4).
+pub(super) const UNNUMBERED: u32 = 0;
+
 /// One numbered object.
 #[derive(Debug)]
 pub(super) struct Item<'a> {
@@ -280,8 +283,8 @@ fn indirect_length(reading: &Reading<'_>, number: u32, xref: Option<&Xref<'_>>) 
 pub(super) struct Between<'a> {
     /// Comments, where they stand.
     pub(super) comments: Vec<Range<usize>>,
-    /// Trailers that stand there, in the order of the file.
-    pub(super) trailers: Vec<Dict<'a>>,
+    /// Trailers that stand there, in the order of the file. They have no number, but may hold anything.
+    pub(super) trailers: Vec<Item<'a>>,
     /// The longest stretch that belongs to nothing.
     pub(super) stray: Range<usize>,
 }
@@ -297,7 +300,9 @@ pub(super) fn scan<'a>(
     let finder = Finder::new(b"obj");
     let mut items = Vec::new();
     let mut between = Between::default();
-    let (mut at, mut done) = (reading.header, reading.header);
+    // The header is a comment, but what follows it on its line is read by some.
+    let header = reading.header.saturating_add(5).min(bytes.len());
+    let (mut at, mut done) = (header, header);
     while let Some(found) = bytes.get(at..).and_then(|rest| finder.find(rest)) {
         let word = at.saturating_add(found);
         at = word.saturating_add(3);
@@ -355,9 +360,16 @@ fn aside<'a>(
             Token::End => break,
             Token::Int(_) | Token::Real(_) | Token::Word(b"xref" | b"startxref" | b"n" | b"f" | b"endobj") => {}
             Token::Word(b"trailer") => {
-                if let Object::Dict(trailer) = value(reading, &mut lexer, budget)? {
-                    between.trailers.push(trailer);
-                }
+                let object = value(reading, &mut lexer, budget)?;
+                between.trailers.push(Item {
+                    number: UNNUMBERED,
+                    generation: 0,
+                    at: start,
+                    end: lexer.position(),
+                    object,
+                    stream: None,
+                    is_packed: false,
+                });
             }
             Token::Endless => {
                 strayed = strayed.saturating_add(range.end.saturating_sub(start));

@@ -367,7 +367,7 @@ mod tests {
         assert_eq!(&undo(&[b"AHx", b"RL"], b"0161 62 fe63>").bytes[..], b"abccc");
         assert!(undo(&[b"DCT"], b"\xff\xd8").is_picture);
         assert_eq!(undo(&[b"Quux"], b"").fault, Some(Fault::Unknown));
-        assert_eq!(undo(&[b"AHx"; 9], b"").fault, Some(Fault::TooMany));
+        assert_eq!(undo(&[&b"AHx"[..]; 9], b"").fault, Some(Fault::TooMany));
     }
 
     #[test]

@@ -91,6 +91,9 @@ impl<'d, 'a> Judge<'d, 'a, '_> {
         if dict.is("Type", "Metadata") {
             self.judged.texts.insert(index);
         }
+        if matches!(dict.get("Length"), Some(length @ Object::Ref(_)) if self.document.resolve(length).int().is_none()) {
+            self.notes.add(&rules::STRUCTURE, item.at..item.end, "the length of a stream is no number");
+        }
         if dict.has("F") {
             self.notes.add(&rules::EXTERNAL, item.at..item.end, "the content of a stream is in another file");
         }
