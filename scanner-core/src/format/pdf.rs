@@ -14,7 +14,7 @@ use crate::{
     format::{Format, Out, Subject},
     limits::{Budget, Exhausted, Resource},
     reader::count,
-    view::TextView,
+    view::{OffsetMap, TextView},
 };
 
 mod content;
@@ -149,13 +149,21 @@ fn ends(bytes: &Bytes, notes: &mut Notes, out: &mut Out<'_>) {
 
 /// What stands between objects: comments are read, bytes that belong to nothing are looked into.
 fn aside(bytes: &Bytes, between: &Between<'_>, reading: &mut Reading<'_>, out: &mut Out<'_>) {
+    let mut comments = Vec::new();
+    let mut runs = Vec::new();
     for comment in &between.comments {
-        let is_text = bytes.get(comment.clone()).is_some_and(|text| std::str::from_utf8(text).is_ok());
-        if is_text {
-            let place = Place::default().name("part", "comment");
-            let view = TextView::at(bytes.slice(comment.clone()), count(comment.start));
-            out.read(view.place(place).hidden(&rules::HIDDEN_COMMENT));
+        let text = bytes.get(comment.clone()).filter(|text| std::str::from_utf8(text).is_ok());
+        if let Some(text) = text {
+            runs.push((count(comments.len()), count(comment.start)));
+            comments.extend_from_slice(text);
+            comments.push(b'\n');
         }
+    }
+    if let Some(last) = between.comments.last().filter(|_| !comments.is_empty()) {
+        runs.push((count(comments.len()), count(last.end)));
+        let place = Place::default().name("part", "comments");
+        let view = TextView::decoded(comments.into(), OffsetMap::Runs(runs), Vec::new());
+        out.read(view.place(place).hidden(&rules::HIDDEN_COMMENT));
     }
     let stray = between.stray.clone();
     // What stands behind the last end is told as such.

@@ -33,6 +33,10 @@ const MOST_TIMES: u32 = 8;
 const SHORT: usize = 1024;
 /// Unpacked streams that are kept for the next use, all together.
 const KEPT_BYTES: usize = 4 * 1024 * 1024;
+/// Entries that are looked through one by one. A resource dictionary has eight kinds.
+const FEW: usize = 16;
+/// Bytes of maps and widths that fonts may need beyond twice the file: maps are packed.
+const SPARE_FONT_WORK: usize = 32 * 1024 * 1024;
 /// Forms in each other.
 const MOST_FRAMES: usize = 64;
 /// Graphics states saved in each other. The standard asks for 28.
@@ -119,6 +123,14 @@ pub(super) struct Drawer<'d, 'a, 'n> {
     forms: BTreeMap<usize, Known>,
     kept: BTreeMap<usize, Bytes>,
     kept_bytes: usize,
+    /// Times that one list of streams was drawn, and lists of annotations seen, by their place in memory.
+    lists: BTreeMap<usize, u32>,
+    /// Large dictionaries of resources, by their place in memory, with their entries by name.
+    indexes: BTreeMap<usize, BTreeMap<&'d [u8], &'d Object<'a>>>,
+    /// Layers that were asked about, by their place in memory.
+    asked: BTreeMap<usize, bool>,
+    /// Bytes of maps and widths read for fonts.
+    font_work: usize,
     /// Layers that are off, by position.
     off: BTreeSet<usize>,
     are_layers_off: bool,
@@ -169,6 +181,10 @@ pub(super) fn read<'a>(
         forms: BTreeMap::new(),
         kept: BTreeMap::new(),
         kept_bytes: 0,
+        lists: BTreeMap::new(),
+        indexes: BTreeMap::new(),
+        asked: BTreeMap::new(),
+        font_work: 0,
         off: BTreeSet::new(),
         are_layers_off: false,
         page: Canvas::default(),
@@ -217,10 +233,20 @@ impl<'d, 'a> Drawer<'d, 'a, '_> {
     }
 
     /// Whether a layer, or a set of layers by its policy, is off.
-    fn is_off(&self, layer: &'d Object<'a>) -> bool {
+    fn is_off(&mut self, layer: &'d Object<'a>) -> bool {
         if !self.are_layers_off {
             return false;
         }
+        let place = std::ptr::from_ref(layer).addr();
+        if let Some(known) = self.asked.get(&place) {
+            return *known;
+        }
+        let is_off = self.ask(layer);
+        self.asked.insert(place, is_off);
+        is_off
+    }
+
+    fn ask(&self, layer: &'d Object<'a>) -> bool {
         let document = self.document;
         let is_off = |layer: &Object<'a>| document.target(layer).is_some_and(|layer| self.off.contains(&layer));
         if is_off(layer) {
@@ -251,6 +277,8 @@ impl<'d, 'a> Drawer<'d, 'a, '_> {
         let several = contents.and_then(|contents| document.resolve(contents).array());
         let streams = several.or_else(|| contents.map(std::slice::from_ref)).unwrap_or_default();
         let mut data: Vec<u8> = Vec::new();
+        let is_worn = several.is_some_and(|several| self.is_worn(several, MOST_TIMES));
+        let streams = if is_worn { &[] } else { streams };
         for index in streams.iter().filter_map(|stream| document.target(stream)) {
             budget.spend(Resource::Steps, 20)?;
             let Some(part) = self.stream(index, budget) else { continue };
@@ -269,7 +297,11 @@ impl<'d, 'a> Drawer<'d, 'a, '_> {
     /// What annotations look like is part of what is seen of a page.
     fn annotations(&mut self, page: &Page<'d, 'a>, budget: &mut Budget) -> Result<(), Stop> {
         let document = self.document;
-        for note in document.get(page.dict, "Annots").array().unwrap_or_default() {
+        let notes = document.get(page.dict, "Annots").array().unwrap_or_default();
+        if notes.is_empty() || self.is_worn(notes, 1) {
+            return Ok(());
+        }
+        for note in notes {
             budget.spend(Resource::Steps, 20)?;
             let Some(note) = document.resolve(note).dict() else { continue };
             let Some(looks) = document.get(note, "AP").dict().and_then(|looks| looks.get("N")) else { continue };
@@ -503,10 +535,29 @@ impl<'d, 'a> Drawer<'d, 'a, '_> {
     }
 
     /// A resource by its kind and name.
-    fn resource(&self, kind: &str, name: Option<&Object<'_>>) -> Option<&'d Object<'a>> {
-        let name = std::str::from_utf8(name?.name()?).ok()?;
+    fn resource(&mut self, kind: &str, name: Option<&Object<'_>>) -> Option<&'d Object<'a>> {
+        let name = name?.name()?;
         let resources = self.frames.last()?.resources?;
-        self.document.get(resources, kind).dict()?.get(name)
+        let kind = self.entry(resources, kind.as_bytes())?;
+        self.entry(self.document.resolve(kind).dict()?, name)
+    }
+
+    /// An entry of a dictionary that is asked again and again; a large one is sorted the first time.
+    fn entry(&mut self, dict: &'d Dict<'a>, name: &[u8]) -> Option<&'d Object<'a>> {
+        if dict.entries.len() <= FEW {
+            return dict.entries.iter().rev().find(|(known, _)| **known == *name).map(|(_, value)| value);
+        }
+        let index = self.indexes.entry(std::ptr::from_ref(dict).addr()).or_insert_with(|| {
+            dict.entries.iter().map(|(known, value)| (&**known, value)).collect()
+        });
+        index.get(name).copied()
+    }
+
+    /// Whether something shared was used often enough.
+    fn is_worn<T: ?Sized>(&mut self, shared: &T, most: u32) -> bool {
+        let times = self.lists.entry(std::ptr::from_ref(shared).addr()).or_insert(0);
+        *times = times.saturating_add(1);
+        *times > most
     }
 
     fn operate(&mut self, word: &[u8], operands: &[Object<'_>], budget: &mut Budget) -> Result<(), Stop> {
@@ -660,7 +711,7 @@ impl<'d, 'a> Drawer<'d, 'a, '_> {
         }
         let state = &self.state;
         let Some(font) = self.fonts.get(state.font.unwrap_or(0)) else { return Ok(()) };
-        budget.spend(Resource::Steps, count(parts.len()).saturating_mul(2).saturating_add(20))?;
+        budget.spend(Resource::Steps, count(parts.len()).saturating_mul(2).saturating_add(40))?;
         let mut text = String::new();
         let mut length = 0.0_f64;
         for part in parts {
@@ -719,6 +770,10 @@ impl<'d, 'a> Drawer<'d, 'a, '_> {
         let map = dict.get("ToUnicode").and_then(|map| document.target(map));
         let map = map.and_then(|index| self.stream(index, budget));
         let font = Font::read(document, dict, map.as_deref(), budget)?;
+        self.font_work = self.font_work.saturating_add(map.map_or(0, |map| map.len())).saturating_add(font.work());
+        if self.font_work > document.bytes.len().saturating_mul(2).saturating_add(SPARE_FONT_WORK) {
+            return Err(Stop::malformed("too many fonts over the same maps to follow", 0));
+        }
         let index = self.fonts.len();
         self.fonts.push(font);
         self.fonts_by_place.insert(place, index);
@@ -790,7 +845,8 @@ impl<'d, 'a> Drawer<'d, 'a, '_> {
     fn mark(&mut self, operands: &[Object<'_>]) {
         let is_layer = operands.first().and_then(Object::name) == Some(b"OC");
         let layer = if is_layer { self.resource("Properties", operands.get(1)) } else { None };
-        self.push_layer(layer.is_some_and(|layer| self.is_off(layer)));
+        let is_off = layer.is_some_and(|layer| self.is_off(layer));
+        self.push_layer(is_off);
         let words = operands.get(1).and_then(Object::dict).and_then(|dict| dict.get("ActualText")?.string());
         if let Some(words) = words {
             self.spoken.push_str(&strings::decode(&words));

@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// Values of arrays and dictionaries for one unit of [`Resource::Objects`].
-const VALUES_PER_OBJECT: u64 = 32;
+pub(super) const VALUES_PER_OBJECT: u64 = 16;
 /// Bytes read for one step.
 const BYTES_PER_STEP: usize = 2;
 /// Bytes between objects that belong to nothing and that hide nothing.
@@ -243,12 +243,13 @@ fn stream(
             return (start..end, lexer.position().saturating_add(END.len()));
         }
     }
-    let found = if start >= reading.no_stream_ends_from { None } else { memmem::find(rest(start), END) };
+    let is_known_endless = start >= reading.no_stream_ends_from;
+    let found = if is_known_endless { None } else { memmem::find(rest(start), END) };
     let Some(found) = found else {
         reading.no_stream_ends_from = reading.no_stream_ends_from.min(start);
         reading.notes.add(&rules::TRUNCATED, item.at..start, "a stream has no end");
-        // What follows may still be objects: only what comes before the next one belongs to it.
-        let end = memmem::find(rest(start), b"endobj").map_or(bytes.len(), |length| start.saturating_add(length));
+        // The first may have the rest of the file; what follows may still be objects.
+        let end = if is_known_endless { start } else { bytes.len() };
         return (start..end, start);
     };
     // The length of an indirect object may come in an object stream: nothing is said about those.

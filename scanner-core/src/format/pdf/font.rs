@@ -15,6 +15,8 @@ mod encoding;
 
 /// Characters one entry of a map may stand for: ligatures have three.
 const MOST_CHARACTERS: usize = 16;
+/// Entries of a table of differences that are read.
+const MOST_DIFFERENCES: usize = 1024;
 /// Width of a character that nothing tells, in thousandths of the size.
 const COMMON_WIDTH: f64 = 500.0;
 
@@ -89,7 +91,9 @@ impl Font {
             _ => None,
         };
         let mut table = encoding::table(base.unwrap_or(b"StandardEncoding"));
+        // Each of 256 codes needs a name, and a number now and then.
         let differences = value.dict().and_then(|dict| document.get(dict, "Differences").array()).unwrap_or_default();
+        let differences = differences.get(..MOST_DIFFERENCES).unwrap_or(differences);
         budget.spend(Resource::Steps, count(differences.len()).saturating_mul(10))?;
         let mut code = 0_usize;
         for value in differences {
@@ -112,7 +116,7 @@ impl Font {
         let first = document.get(dict, "FirstChar").int().and_then(|first| u32::try_from(first).ok()).unwrap_or(0);
         let widths = document.get(dict, "Widths").array().unwrap_or_default();
         budget.spend(Resource::Steps, count(widths.len().min(256)))?;
-        for (code, width) in (first..).zip(widths.iter().take(256)) {
+        for (code, width) in (first..=u32::MAX).zip(widths.iter().take(256)) {
             self.widths.extend(document.resolve(width).real().map(|width| (code, code, width)));
         }
         Ok(())
@@ -136,7 +140,7 @@ impl Font {
             match (document.resolve(second), tail) {
                 (Object::Array(widths), _) => {
                     budget.spend(Resource::Steps, count(widths.len()))?;
-                    for (code, width) in (first.unwrap_or(u32::MAX)..).zip(widths) {
+                    for (code, width) in (first.unwrap_or(u32::MAX)..=u32::MAX).zip(widths) {
                         self.widths.extend(width.real().map(|width| (code, code, width)));
                     }
                     rest = tail;
@@ -183,7 +187,7 @@ impl Font {
                             }
                         }
                         Token::ArrayOpen => {
-                            for code in first.unwrap_or(u32::MAX).. {
+                            for code in first.unwrap_or(u32::MAX)..=u32::MAX {
                                 match lexer.next() {
                                     Token::Hex(text) => self.singles.extend(text_of(text).map(|text| (code, text))),
                                     _ => break,
@@ -209,6 +213,11 @@ impl Font {
         if self.simple.is_none() {
             self.is_wide = code.iter().filter(|byte| byte.is_ascii_hexdigit()).count() > 2;
         }
+    }
+
+    /// How much it took to read, in bytes or so.
+    pub(super) fn work(&self) -> usize {
+        self.widths.len().saturating_mul(4)
     }
 
     /// The codes of a string with the width of each, in units of text.

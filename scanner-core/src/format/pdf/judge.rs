@@ -12,6 +12,7 @@ use super::{
 use crate::{
     finding::{Severity, Stop},
     limits::{Budget, Resource},
+    reader::count,
 };
 
 /// Schemes that carry content of their own or run it.
@@ -20,6 +21,8 @@ const SCRIPTED: &[&str] = &["javascript", "data", "vbscript", "jscript", "livesc
 const HANDLERS: &[&str] = &["search-ms", "search", "ms-", "shell", "mk", "ldap", "vscode", "jar", "res", "hcp"];
 /// Trees in which every way down must end.
 const DOWNWARD: &[&[u8]] = &[b"Kids", b"First", b"Next", b"Extends", b"Length"];
+/// File specifications of one dictionary that are followed.
+const MOST_SPECIFICATIONS: u32 = 4;
 /// Ways through a tree that no honest document has.
 const MOST_PATHS: u64 = 1_000_000;
 
@@ -102,9 +105,23 @@ impl<'d, 'a> Judge<'d, 'a, '_> {
     fn dict(&mut self, index: usize, item: &'d Item<'a>, dict: &'d Dict<'a>) {
         let document = self.document;
         let span = || item.at..item.end;
+        // Looked up once: a key may stand there a thousand times.
+        let mut is_structure = None;
+        let mut files = 0_u32;
+        let mut is_script = false;
         for (key, value) in &dict.entries {
             match &**key {
-                b"S" => self.action(item, dict, document.resolve(value).name().unwrap_or_default()),
+                b"S" => {
+                    // A structure element has a kind of the same key, of its writer's choosing.
+                    let is_structure = *is_structure.get_or_insert_with(|| {
+                        dict.has("K") && dict.has("P") || dict.is("Type", "StructElem")
+                    });
+                    let kind = document.resolve(value).name().unwrap_or_default();
+                    is_script |= kind == b"JavaScript" && !is_structure;
+                    if !is_structure {
+                        self.action(item, kind);
+                    }
+                }
                 b"Subtype" => {
                     let media = match document.resolve(value).name() {
                         Some(b"RichMedia") => "an annotation plays rich media",
@@ -116,11 +133,17 @@ impl<'d, 'a> Judge<'d, 'a, '_> {
                     };
                     self.notes.add(&rules::RICH_MEDIA, span(), media);
                 }
-                b"JS" => self.script(item, dict, value),
+                b"JS" => is_script |= self.script(value),
                 b"OpenAction" => self.automatic.push((index, value, Trigger::Action)),
                 b"AA" => self.automatic.push((index, value, Trigger::Table)),
+                b"FS" if document.resolve(value).name() == Some(b"URL") => {
+                    self.notes.add(&rules::EXTERNAL, span(), "the document names a file on the web");
+                }
                 b"XFA" => self.form(item, value),
-                b"EF" => self.attachment(item, dict, value),
+                b"EF" if files < MOST_SPECIFICATIONS => {
+                    files = files.saturating_add(1);
+                    self.attachment(item, dict, value);
+                }
                 b"URI" | b"Base" => {
                     if let Some(address) = document.string(item, document.resolve(value)) {
                         self.address(item, &strings::decode(&address));
@@ -128,21 +151,19 @@ impl<'d, 'a> Judge<'d, 'a, '_> {
                 }
                 b"F" | b"UF" | b"DOS" | b"Unix" | b"Mac" => {
                     if let Some(name) = document.string(item, document.resolve(value)) {
-                        self.file_name(item, &strings::decode(&name), dict.is("FS", "URL"));
+                        self.file_name(item, &strings::decode(&name));
                     }
                 }
                 _ => {}
             }
         }
+        if is_script {
+            self.notes.add(&rules::SCRIPT, span(), "an action runs JavaScript");
+        }
     }
 
-    fn action(&mut self, item: &Item<'_>, dict: &Dict<'_>, kind: &[u8]) {
-        // A structure element has a kind of the same key, of its writer's choosing.
-        if dict.has("K") && dict.has("P") || dict.is("Type", "StructElem") {
-            return;
-        }
+    fn action(&mut self, item: &Item<'_>, kind: &[u8]) {
         let (rule, severity, message) = match kind {
-            b"JavaScript" => (&rules::SCRIPT, Severity::Medium, "an action runs JavaScript"),
             b"EnableJavaScripts" => (&rules::SCRIPT, Severity::Medium, "the document asks for JavaScript"),
             b"Launch" => (&rules::LAUNCH, Severity::High, "an action starts a program or opens a file"),
             b"SubmitForm" => (&rules::SUBMIT, Severity::Medium, "an action sends the form away"),
@@ -157,21 +178,19 @@ impl<'d, 'a> Judge<'d, 'a, '_> {
         self.notes.add_as(rule, severity, item.at..item.end, message);
     }
 
-    /// The script of an action, a string or a stream.
-    fn script(&mut self, item: &Item<'_>, dict: &Dict<'_>, value: &Object<'a>) {
+    /// Whether the value of a key for scripts is one: a string or a stream.
+    fn script(&mut self, value: &Object<'a>) -> bool {
         let target = self.document.target(value);
         let stream = target.and_then(|index| Some((index, self.document.item(index)?)));
-        if let Some((index, target)) = stream.filter(|(_, target)| target.stream.is_some()) {
-            // A resource may have any name, this one too.
-            let is_resource = target.dict().is_some_and(|target| target.has("Subtype")) && !dict.has("S");
-            if is_resource {
-                return;
-            }
-            self.judged.texts.insert(index);
-        } else if !self.document.resolve(value).is_string() {
-            return;
+        let Some((index, target)) = stream.filter(|(_, target)| target.stream.is_some()) else {
+            return self.document.resolve(value).is_string();
+        };
+        // A resource may have any name, this one too.
+        if target.dict().is_some_and(|target| target.is("Subtype", "Image") || target.is("Subtype", "Form")) {
+            return false;
         }
-        self.notes.add(&rules::SCRIPT, item.at..item.end, "an action runs JavaScript");
+        self.judged.texts.insert(index);
+        true
     }
 
     /// A form in XML: one stream, or names and streams in turn.
@@ -231,12 +250,10 @@ impl<'d, 'a> Judge<'d, 'a, '_> {
         }
     }
 
-    fn file_name(&mut self, item: &Item<'_>, name: &str, is_url: bool) {
+    fn file_name(&mut self, item: &Item<'_>, name: &str) {
         let span = item.at..item.end;
         if is_share(name) || name.to_ascii_lowercase().starts_with("file:") {
             self.notes.add(&rules::EXTERNAL, span, "the document names a share of another computer");
-        } else if is_url {
-            self.notes.add(&rules::EXTERNAL, span, "the document names a file on the web");
         }
     }
 
@@ -294,15 +311,17 @@ fn is_share(name: &str) -> bool {
 fn trees(document: &Document<'_>, notes: &mut Notes, budget: &mut Budget) -> Result<(), Stop> {
     let mut edges: Vec<(usize, usize, bool)> = Vec::new();
     for (from, item) in document.items.iter().enumerate() {
-        let Some(dict) = item.dict() else { continue };
-        for (key, value) in dict.entries.iter().filter(|(key, _)| DOWNWARD.contains(&&**key)) {
-            let several = document.resolve(value).array().unwrap_or_default();
-            budget.spend(Resource::Steps, u64::try_from(several.len()).unwrap_or(u64::MAX).saturating_mul(10))?;
-            let one = std::slice::from_ref(value);
-            for value in if several.is_empty() { one } else { several } {
-                edges.extend(document.target(value).map(|to| (from, to, **key == *b"Kids")));
-            }
+        let downward = item.dict().into_iter().flat_map(|dict| &dict.entries);
+        for (key, value) in downward.filter(|(key, _)| DOWNWARD.contains(&&**key)) {
+            let is_kid = **key == *b"Kids";
+            let several = value.array().unwrap_or(std::slice::from_ref(value));
+            budget.spend(Resource::Steps, count(several.len()).saturating_mul(10))?;
+            edges.extend(several.iter().filter_map(|value| Some((from, document.target(value)?, is_kid))));
         }
+        // A list of its own, which many may share: the way leads through it.
+        let list = item.object.array().unwrap_or_default();
+        budget.spend(Resource::Steps, count(list.len()).saturating_mul(10))?;
+        edges.extend(list.iter().filter_map(|value| Some((from, document.target(value)?, true))));
     }
     // Where the edges of each object begin.
     let starts = |from: usize| edges.partition_point(|(known, ..)| *known < from);

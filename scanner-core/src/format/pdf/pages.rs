@@ -1,5 +1,7 @@
 //! The tree of pages (ISO 32000-1 §7.7.3), walked without believing what it says of itself.
 
+use std::collections::BTreeSet;
+
 use super::{
     document::Document,
     notes::Notes,
@@ -49,6 +51,7 @@ pub(super) fn walk<'d, 'a>(
     });
     let mut leaves = 0_u64;
     let mut is_shared = false;
+    let mut lists = BTreeSet::new();
     let top = root.and_then(|root| root.get("Pages"));
     let first = Inherited { resources: None, media: PAPER, crop: None };
     let mut waiting: Vec<(&'d Object<'a>, Inherited<'d, 'a>)> = top.map(|top| (top, first)).into_iter().collect();
@@ -65,6 +68,8 @@ pub(super) fn walk<'d, 'a>(
         }
         let inherited = inherit(document, dict, inherited);
         match kids {
+            // Nodes that share one list of kids: the list is followed once.
+            Some(kids) if !lists.insert(std::ptr::from_ref(kids).addr()) => is_shared = true,
             Some(kids) => waiting.extend(kids.iter().rev().map(|kid| (kid, inherited))),
             None => {
                 leaves = leaves.saturating_add(1);

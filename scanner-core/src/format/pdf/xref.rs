@@ -23,6 +23,14 @@ const MOST_OBJECTS: i64 = 8_388_607;
 /// Steps of an entry.
 const STEPS_PER_ENTRY: u64 = 6;
 
+/// Pays for one entry; several of them are as much as an object.
+fn pay(entries: &mut u64, budget: &mut Budget) -> Result<(), Stop> {
+    *entries = entries.saturating_add(1);
+    budget.spend(Resource::Steps, STEPS_PER_ENTRY)?;
+    budget.spend(Resource::Objects, u64::from(entries.is_multiple_of(file::VALUES_PER_OBJECT)))?;
+    Ok(())
+}
+
 /// Where an object is said to stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Spot {
@@ -163,6 +171,7 @@ fn table<'a>(
 ) -> Result<Option<Dict<'a>>, Stop> {
     let mut lexer = Lexer::new(reading.bytes, start.saturating_add(4));
     let mut odd = None;
+    let mut paid = 0;
     let trailer = loop {
         let before = lexer.position();
         let (first, entries) = match (lexer.next(), lexer.next()) {
@@ -180,8 +189,8 @@ fn table<'a>(
         if first < 0 || !(0..=MOST_OBJECTS).contains(&entries) {
             odd = odd.or(Some("the table of objects claims an impossible size"));
         }
-        for number in (first..).take(usize::try_from(entries).unwrap_or(0)) {
-            budget.spend(Resource::Steps, STEPS_PER_ENTRY)?;
+        for number in first..first.saturating_add(entries) {
+            pay(&mut paid, budget)?;
             let before = lexer.position();
             let (Token::Int(offset), Token::Int(generation), Token::Word(kind)) =
                 (lexer.next(), lexer.next(), lexer.next())
@@ -239,6 +248,7 @@ fn stream<'a>(
     }
     let decoded = filter::decode_plain(dict, data, budget);
     let mut odd = decoded.stop.is_some().then_some("the table of objects is damaged");
+    let mut paid = 0;
     let mut rows = Reader::new(&decoded.bytes);
     let size = dict.get("Size").and_then(object::Object::int).unwrap_or(0);
     let whole = [object::Object::Int(0), object::Object::Int(size)];
@@ -249,8 +259,8 @@ fn stream<'a>(
             odd = odd.or(Some("the table of objects is damaged"));
             break;
         };
-        for number in (first..).take(usize::try_from(entries).unwrap_or(0)) {
-            budget.spend(Resource::Steps, STEPS_PER_ENTRY)?;
+        for number in first..first.saturating_add(entries) {
+            pay(&mut paid, budget)?;
             let row = (field(&mut rows, kind_width), field(&mut rows, second_width), field(&mut rows, third_width));
             let (Some(kind), Some(second), Some(third)) = row else {
                 odd = odd.or(Some("the table of objects has fewer entries than it claims"));
