@@ -22,10 +22,12 @@ mod hits;
 mod lines;
 mod mention;
 mod normalize;
+mod proof;
 mod rules;
 mod undo;
 mod watch;
 
+pub use proof::Proof;
 pub use rules::{RuleSet, RuleTestFailure, TextRule};
 pub use watch::Watch;
 
@@ -206,28 +208,37 @@ impl Reading<'_> {
     }
 
     fn hit(&self, rule: &TextRule, index: usize, found: Range<usize>, layer: &Layer<'_>, hits: &mut Hits) {
-        let mut severity = rule.severity();
+        let (mut severity, mut confidence) = (rule.severity(), rule.rule.confidence);
+        let mut marked = (self.label, found.clone());
         if rule.is_secret() {
             let part = rule.pattern.group(layer.text, found.clone()).unwrap_or_else(|| found.clone());
             let secret = layer.text.get(part.clone()).unwrap_or_default();
             if hits::entropy_tenths(secret) < rule.entropy_tenths {
                 return;
             }
+            match rule.proof.map_or(Some(confidence), |proof| proof.weigh(secret, confidence)) {
+                Some(weighed) => confidence = weighed,
+                None => return,
+            }
             if hits::is_placeholder(secret) {
                 severity = Severity::Info;
             }
+            // The same secret in a log, a table and an address is one incident: one mark, wherever it is.
+            marked = ("secret", part.clone());
             hits.hide(Secret { range: layer.in_base(&part), public_prefix: rule.public_prefix });
         }
-        let matched = layer.text.get(found.clone()).unwrap_or_default();
+        let (label, mark) = marked;
+        let matched = layer.text.get(mark).unwrap_or_default();
         let pass = hits.passes;
         hits.add(Source::Loaded(index), layer.in_base(&found), || Hit {
             severity,
+            confidence,
             weak: !rule.stands_alone(),
             same_line: rule.same_line,
             seen: (pass, found.clone()),
             injection: rule.is_injection(),
             decoded: layer.decoded.clone(),
-            ..Hit::of(&rule.rule, fingerprint(&rule.rule.id, self.label, matched))
+            ..Hit::of(&rule.rule, fingerprint(&rule.rule.id, label, matched))
         });
     }
 

@@ -8,6 +8,7 @@ use crate::finding::{Confidence, Rule, Secret, Severity, fingerprint};
 mod hidden;
 mod html;
 mod key;
+mod pii;
 mod terminal;
 
 pub(crate) use hidden::is_invisible;
@@ -22,7 +23,7 @@ pub(crate) struct Check {
 }
 
 /// Every check.
-pub(crate) const ALL: &[&Check] = &[&hidden::CHECK, &html::CHECK, &key::CHECK, &terminal::CHECK];
+pub(crate) const ALL: &[&Check] = &[&hidden::CHECK, &html::CHECK, &key::CHECK, &pii::CHECK, &terminal::CHECK];
 
 /// Where a check writes what it found.
 #[derive(Debug)]

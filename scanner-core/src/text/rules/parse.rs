@@ -6,6 +6,7 @@ use super::pattern::{ANCHOR_SHORTEST, Pattern, byte_classes, derived_anchors};
 use crate::{
     finding::{Confidence, Rule, Severity, is_category, sha256_hex},
     settings::{self, At, SettingsError, Table},
+    text::proof::Proof,
 };
 
 /// A rule of a rule file.
@@ -34,6 +35,8 @@ pub struct TextRule {
     pub public_prefix: usize,
     /// Of a secret: fewest bits of entropy per byte, in tenths; below it is no secret.
     pub entropy_tenths: u64,
+    /// Of a secret: what proves it beyond its shape.
+    pub proof: Option<Proof>,
     /// Types of artifacts it reads; empty is all.
     pub applies_to: Vec<String>,
     pub(crate) pattern: Pattern,
@@ -55,6 +58,7 @@ const RULE_KEYS: &[&str] = &[
     "weak",
     "public_prefix",
     "entropy_tenths",
+    "proof",
     "applies_to",
     "examples",
     "counterexamples",
@@ -221,6 +225,7 @@ fn rule(
         before,
         public_prefix: bounded(table, "public_prefix", 32)?,
         entropy_tenths: table.number("entropy_tenths")?.map_or(0, |number| number.value),
+        proof: table.string("proof")?.map(|proof| proof.one_of("proof", &Proof::ALL, Proof::name)).transpose()?,
         applies_to: list(table, "applies_to")?,
         pattern,
     })
