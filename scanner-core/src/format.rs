@@ -33,6 +33,7 @@ pub(crate) const ALL: &[&Format] = &[
     &jpeg::FORMAT,
     &json::FORMAT,
     &jxl::FORMAT,
+    &pdf::FORMAT,
     &png::FORMAT,
     &program::FORMAT,
     &text::FORMAT,
@@ -48,6 +49,7 @@ mod ico;
 mod jpeg;
 mod json;
 mod jxl;
+mod pdf;
 mod png;
 mod program;
 mod text;
