@@ -34,6 +34,7 @@ mod text;
 
 /// Parts that several formats have.
 mod exif;
+pub(crate) mod pull;
 mod strings;
 
 /// The format that looks into a type, if there is one.
