@@ -1,7 +1,7 @@
 //! The scan: one queue, one budget, no recursion. It cannot fail: what it saw is a finding, what it could not is a gap.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     sync::Arc,
 };
 
@@ -393,7 +393,10 @@ fn shorten(words: &mut String) {
 
 /// Every rule that lives in code: of the scan, of formats, of envelopes and of text checks.
 pub fn rules_in_code() -> impl Iterator<Item = &'static Rule> {
-    let formats = format::ALL.iter().flat_map(|format| format.rules);
+    let mut seen = BTreeSet::new();
+    // Parts that several formats have bring the same rule.
+    let formats =
+        format::ALL.iter().flat_map(|format| format.rules).filter(move |rule| seen.insert(std::ptr::from_ref(**rule)));
     lies::RULES.iter().chain(formats).chain(envelope::RULES).chain(provider::RULES).copied().chain(RuleSet::coded())
 }
 
