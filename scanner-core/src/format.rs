@@ -24,22 +24,27 @@ pub(crate) struct Format {
 }
 
 /// Every format. The first that lists a label takes it; a text that none lists is [`text`].
-pub(crate) const ALL: &[&Format] = &[&csv::FORMAT, &json::FORMAT, &png::FORMAT, &program::FORMAT, &text::FORMAT, &zip::FORMAT];
+pub(crate) const ALL: &[&Format] =
+    &[&csv::FORMAT, &json::FORMAT, &ole::FORMAT, &png::FORMAT, &program::FORMAT, &text::FORMAT, &zip::FORMAT];
 
 mod csv;
 mod json;
+mod ole;
 mod png;
 mod program;
 mod text;
 pub(crate) mod zip;
 
 /// Parts that several formats have.
+mod cfb;
 pub(crate) mod claim;
+mod embedded;
 mod exif;
 mod names;
 mod path;
 pub(crate) mod pull;
 mod strings;
+mod vba;
 
 /// The format that looks into a type, if there is one.
 pub(crate) fn of(kind: &Type) -> Option<&'static Format> {
