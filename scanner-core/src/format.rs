@@ -25,11 +25,12 @@ pub(crate) struct Format {
 
 /// Every format. The first that lists a label takes it; a text that none lists is [`text`].
 pub(crate) const ALL: &[&Format] =
-    &[&csv::FORMAT, &json::FORMAT, &ole::FORMAT, &png::FORMAT, &program::FORMAT, &text::FORMAT, &zip::FORMAT];
+    &[&csv::FORMAT, &json::FORMAT, &ole::FORMAT, &ooxml::FORMAT, &png::FORMAT, &program::FORMAT, &text::FORMAT, &zip::FORMAT];
 
 mod csv;
 mod json;
 mod ole;
+mod ooxml;
 mod png;
 mod program;
 mod text;
@@ -41,6 +42,7 @@ pub(crate) mod claim;
 mod embedded;
 mod exif;
 mod names;
+mod office;
 mod path;
 pub(crate) mod pull;
 mod strings;
@@ -103,7 +105,10 @@ impl<'a> Out<'a> {
     /// Something not seen.
     pub(crate) fn gap(&mut self, mut gap: Gap) {
         gap.artifact = Some(self.artifact);
-        self.gaps.push(gap);
+        // A limit that every part meets again is one gap.
+        if self.gaps.last() != Some(&gap) {
+            self.gaps.push(gap);
+        }
     }
 
     /// A part that nothing here can look into.
