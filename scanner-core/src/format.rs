@@ -25,10 +25,12 @@ pub(crate) struct Format {
 
 /// Every format. The first that lists a label takes it; a text that none lists is [`text`].
 pub(crate) const ALL: &[&Format] =
-    &[&csv::FORMAT, &json::FORMAT, &ole::FORMAT, &ooxml::FORMAT, &png::FORMAT, &program::FORMAT, &text::FORMAT, &zip::FORMAT];
+    &[&csv::FORMAT, &epub::FORMAT, &json::FORMAT, &odf::FORMAT, &ole::FORMAT, &ooxml::FORMAT, &png::FORMAT, &program::FORMAT, &text::FORMAT, &zip::FORMAT];
 
 mod csv;
+mod epub;
 mod json;
+mod odf;
 mod ole;
 mod ooxml;
 mod png;

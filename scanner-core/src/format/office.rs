@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
+    bundle::Source,
     finding::{Finding, Gap, Place, Reason, Rule, Severity, Span, Stop},
     format::{
         Out,
@@ -15,6 +16,7 @@ use crate::{
 
 pub(crate) mod formula;
 pub(crate) mod link;
+pub(crate) mod look;
 pub(crate) mod rules;
 mod texts;
 
@@ -81,11 +83,13 @@ pub(crate) struct Page<'p, 'o> {
     pub(crate) tell: &'p mut Tell,
     pub(crate) texts: Texts,
     pub(crate) spot: Spot,
+    /// Base64 being gathered: a file inside a flat document.
+    packed: Vec<u8>,
 }
 
 impl<'p, 'o> Page<'p, 'o> {
     pub(crate) fn new(spot: Spot, tell: &'p mut Tell, out: &'p mut Out<'o>) -> Self {
-        Self { out, tell, texts: Texts::default(), spot }
+        Self { out, tell, texts: Texts::default(), spot, packed: Vec::new() }
     }
 
     /// A finding with the rule's own severity.
@@ -102,6 +106,32 @@ impl<'p, 'o> Page<'p, 'o> {
     pub(crate) fn link(&mut self, used: link::Use, target: &[u8]) {
         for (rule, severity, message) in link::judge(used, target) {
             self.say_as(rule, severity, message);
+        }
+    }
+
+    /// A piece of a file in base64.
+    pub(crate) fn binary(&mut self, text: &[u8]) {
+        self.packed.extend(text.iter().filter(|byte| !byte.is_ascii_whitespace()));
+    }
+
+    /// The file is complete: it becomes a child.
+    pub(crate) fn end_binary(&mut self) {
+        if let Some(file) = self.take_binary() {
+            self.out.child(Source::stored(file), None);
+        }
+    }
+
+    /// The file that was gathered. What is no base64 is read as text.
+    pub(crate) fn take_binary(&mut self) -> Option<Vec<u8>> {
+        let packed = std::mem::take(&mut self.packed);
+        match data_encoding::BASE64.decode(&packed) {
+            Ok(file) if !file.is_empty() => Some(file),
+            Ok(_) => None,
+            Err(_) => {
+                self.texts.part(Sight::Unseen, &packed);
+                self.out.gap(Gap::new(Reason::Malformed, "a file inside is no base64").at_offset(self.spot.span.start));
+                None
+            }
         }
     }
 
@@ -244,6 +274,24 @@ fn is_words(attribute: &Attribute<'_>) -> bool {
     let is_long = raw.len() >= SHORTEST_WORDS || memchr::memchr(b' ', raw).is_some();
     let is_namespace = || attribute.name.0.starts_with(b"xmlns") || attribute.name.local() == b"schemaLocation";
     is_long && raw.iter().any(u8::is_ascii_alphabetic) && !is_namespace()
+}
+
+/// The local name of the first element; `None` where this does not begin as XML does.
+pub(crate) fn root_of(text: &[u8], budget: &mut Budget) -> Result<Option<Vec<u8>>, Stop> {
+    let head = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+    if !head.trim_ascii_start().starts_with(b"<") {
+        return Ok(None);
+    }
+    let mut pull = Pull::new(text);
+    loop {
+        match pull.next(budget) {
+            Ok(Some(Event::Start(tag))) => return Ok(Some(tag.local().to_vec())),
+            Ok(Some(_)) => {}
+            Err(Fault::Limit(exhausted)) => return Err(exhausted.into()),
+            // It began as XML: the walk says what is wrong.
+            Ok(None) | Err(_) => return Ok(Some(Vec::new())),
+        }
+    }
 }
 
 /// Follows nothing: every text is read.

@@ -12,8 +12,8 @@ use crate::{
     format::{
         Format, Out, Subject, embedded,
         names::Names,
-        office::{self, Page, Plain, Sight, Spot, Tell, Waiting, Walk, rules},
-        pull::{self, Event, Pull},
+        office::{self, Page, Plain, Sight, Spot, Tell, Waiting, Walk, look::Styles, rules},
+        pull,
         strings, vba,
         zip::{self, Archive, Entry, Kind},
     },
@@ -35,9 +35,7 @@ use other::Other;
 use package::{ContentTypes, Relationships, RelsWalk};
 use sheet::{Shared, SharedWalk, Sheet, State, Workbook};
 use slide::{Deck, Slide};
-use styles::{CellStyles, CellStylesWalk, WordStyles, WordStylesWalk};
-
-pub(in crate::format) use styles::is_white;
+use styles::{CellStyles, CellStylesWalk, WordStylesWalk};
 
 pub(crate) const FORMAT: Format =
     Format { name: "ooxml", labels: &["docx", "xlsx", "pptx"], inspect, rules: &rules::WITH_ZIP };
@@ -65,7 +63,7 @@ struct Document<'a> {
     archive: &'a Archive<'a>,
     types: ContentTypes,
     relationships: Relationships,
-    words: WordStyles,
+    words: Styles,
     cells: CellStyles,
     shared: Shared,
     shared_spot: Option<Spot>,
@@ -98,7 +96,7 @@ impl<'a> Document<'a> {
             archive,
             types: ContentTypes::default(),
             relationships: Relationships::default(),
-            words: WordStyles::default(),
+            words: Styles::default(),
             cells: CellStyles::default(),
             shared: Shared::default(),
             shared_spot: None,
@@ -171,7 +169,7 @@ impl<'a> Document<'a> {
         let ending = part.name.rsplit('.').next().unwrap_or_default();
         let is_xml = matches!(ending, "xml" | "rels" | "vml") || part.kind.ends_with("xml") || part.kind.is_empty();
         let text = if is_xml { pull::utf8(&bytes, budget)? } else { Bytes::new() };
-        let root = root_of(&text, budget)?;
+        let root = office::root_of(&text, budget)?;
         match root {
             Some(root) if !matches!(root.as_slice(), b"svg" | b"html") => {
                 self.keep_name(part);
@@ -284,7 +282,11 @@ impl<'a> Document<'a> {
     /// A part that is no XML.
     fn opaque(&mut self, part: &Part<'_>, bytes: &Bytes, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
         let kind = part.kind.as_str();
-        let is_project = kind.ends_with("vbaproject") || part.relation == "vbaproject" || part.name.ends_with("vbaproject.bin");
+        // The type of an ending is that of many parts; what leads to this one says more.
+        let is_object = matches!(part.relation.as_str(), "oleobject" | "package" | "image" | "activexcontrolbinary");
+        let is_project = part.relation == "vbaproject"
+            || part.name.ends_with("vbaproject.bin")
+            || kind.ends_with("vbaproject") && !is_object;
         if is_project {
             self.keep_name(part);
             self.has_vba = true;
@@ -313,7 +315,7 @@ impl<'a> Document<'a> {
             "afchunk" => say(&rules::EMBEDDED_FILE, Severity::Medium, "a file is put into the text when it opens"),
             _ if is_office => say(&rules::EMBEDDED_FILE, Severity::Low, "another document is inside"),
             "oleobject" => say(&embedded::OBJECT, Severity::Medium, "an object of another program is inside"),
-            _ if found.label == "ole" || kind.ends_with("oleobject") => {
+            _ if matches!(found.label, "ole" | "doc" | "xls" | "ppt") || kind.ends_with("oleobject") => {
                 say(&embedded::OBJECT, Severity::Medium, "an object of another program is inside");
             }
             "package" => say(&rules::EMBEDDED_FILE, Severity::Medium, "a file is inside"),
@@ -364,24 +366,6 @@ impl<'a> Document<'a> {
             self.tell.say_as(&rules::STRUCTURE, Severity::Medium, &whole, missing, out);
         }
         self.tell.finish(out);
-    }
-}
-
-/// The local name of the first element; `None` where this does not begin as XML does.
-fn root_of(text: &[u8], budget: &mut Budget) -> Result<Option<Vec<u8>>, Stop> {
-    let head = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-    if !head.trim_ascii_start().starts_with(b"<") {
-        return Ok(None);
-    }
-    let mut pull = Pull::new(text);
-    loop {
-        match pull.next(budget) {
-            Ok(Some(Event::Start(tag))) => return Ok(Some(tag.local().to_vec())),
-            Ok(Some(_)) => {}
-            Err(pull::Fault::Limit(exhausted)) => return Err(exhausted.into()),
-            // It began as XML: the walk says what is wrong.
-            Ok(None) | Err(_) => return Ok(Some(Vec::new())),
-        }
     }
 }
 

@@ -4,12 +4,12 @@
 use crate::{
     finding::Severity,
     format::{
-        office::{Page, Sight, Walk, link, rules},
+        office::{Page, Sight, Walk, link, look::Styles, rules},
         pull::{Name, Tag},
     },
 };
 
-use super::{styles::WordStyles, word::Word};
+use super::word::Word;
 
 /// Walks any part.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub(super) struct Other<'a> {
 }
 
 impl<'a> Other<'a> {
-    pub(super) fn new(styles: &'a WordStyles, whole: Sight) -> Self {
+    pub(super) fn new(styles: &'a Styles, whole: Sight) -> Self {
         Self { word: Word::new(styles, whole), has_start: false }
     }
 }

@@ -24,11 +24,6 @@ impl ContentTypes {
         let ending = part.rsplit('.').next().unwrap_or_default();
         self.overrides.get(&part).or_else(|| self.defaults.get(ending)).map_or("", String::as_str)
     }
-
-    /// Whether any part has a type that ends so.
-    pub(super) fn has(&self, ending: &str) -> bool {
-        self.defaults.values().chain(self.overrides.values()).any(|kind| kind.ends_with(ending))
-    }
 }
 
 impl Walk for ContentTypes {
@@ -62,8 +57,6 @@ pub(super) struct Relationship {
     pub(super) kind: String,
     /// The part it leads to, in lower case; empty where it leads outside.
     pub(super) part: String,
-    /// The target as written, where it leads outside.
-    pub(super) outside: Option<Vec<u8>>,
 }
 
 /// All relationships of the package.
@@ -181,9 +174,8 @@ impl Walk for RelsWalk<'_> {
             self.all.by_target.entry(part.clone()).or_insert_with(|| kind.clone());
             part
         };
-        let outside = is_outside.then(|| target.clone().into_owned());
         let id = value(b"Id").into_owned();
-        self.all.by_source.entry(self.source.clone()).or_default().insert(id, Relationship { kind, part, outside });
+        self.all.by_source.entry(self.source.clone()).or_default().insert(id, Relationship { kind, part });
     }
 
     fn text(&mut self, _: &[u8], _: &mut Page<'_, '_>) {}

@@ -3,14 +3,14 @@
 use crate::{
     finding::Severity,
     format::{
-        office::{Page, Sight, Walk, rules},
+        office::{Page, Sight, Walk, look::Styles, rules},
         pull::{Name, Tag},
     },
     reader::count,
-    view::Marks,
+    view::{Marks, cell_name},
 };
 
-use super::{other::Other, styles::{CellStyles, WordStyles}};
+use super::{other::Other, styles::CellStyles};
 
 /// Columns of a sheet.
 const COLUMNS: usize = 16_384;
@@ -256,7 +256,7 @@ struct Extent {
 }
 
 impl<'a> Sheet<'a> {
-    pub(super) fn new(words: &'a WordStyles, styles: &'a CellStyles, shared: &'a mut Shared, is_hidden: bool) -> Self {
+    pub(super) fn new(words: &'a Styles, styles: &'a CellStyles, shared: &'a mut Shared, is_hidden: bool) -> Self {
         Self {
             inner: Other::new(words, if is_hidden { Sight::Style } else { Sight::Seen }),
             styles,
@@ -318,7 +318,7 @@ impl<'a> Sheet<'a> {
         page.texts.break_off(sight, b'\t');
         if !cell.formula.is_empty() {
             let listed = page.spot.place.clone();
-            page.spot.place = listed.clone().name("cell", crate::view::cell_name(Marks::cell(self.row, self.column)));
+            page.spot.place = listed.clone().name("cell", cell_name(Marks::cell(self.row, self.column)));
             page.formula(&cell.formula);
             page.spot.place = listed;
             if memchr::memchr(b'"', &cell.formula).is_some() {

@@ -4,12 +4,12 @@ use crate::{
     finding::Severity,
     format::{
         embedded,
-        office::{Page, Sight, Walk, rules},
+        office::{Page, Sight, Walk, look::Styles, rules},
         pull::{Name, Tag},
     },
 };
 
-use super::{other::Other, styles::WordStyles};
+use super::other::Other;
 
 /// Width and height of the slides of a deck, in EMU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +71,7 @@ pub(super) struct Slide<'a> {
 }
 
 impl<'a> Slide<'a> {
-    pub(super) fn new(styles: &'a WordStyles, size: Size, whole: Sight) -> Self {
+    pub(super) fn new(styles: &'a Styles, size: Size, whole: Sight) -> Self {
         Self { inner: Other::new(styles, whole), size, whole, groups: 0, in_shape: false, offset: None }
     }
 

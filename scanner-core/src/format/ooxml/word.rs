@@ -1,11 +1,13 @@
 //! Text of a document, with what hides it, and its fields (ECMA-376 part 1 §17). Texts inside drawings are read too.
 
 use crate::format::{
-    office::{Page, Sight, Walk, link, rules},
+    office::{
+        Page, Sight, Walk, link,
+        look::{Look, Styles},
+        rules,
+    },
     pull::{Name, Tag},
 };
-
-use super::styles::{Look, WordStyles};
 
 /// Fields whose instruction is followed to its end; the rest of a flood is text.
 const LONGEST_FIELD: usize = 64 * 1024;
@@ -21,7 +23,7 @@ struct Field {
 /// Walks the main document, headers, footers, notes and comments.
 #[derive(Debug)]
 pub(super) struct Word<'a> {
-    styles: &'a WordStyles,
+    styles: &'a Styles,
     /// How the whole part is seen, where that is not as usual: comments, notes, a shape beside the slide.
     pub(super) whole: Sight,
     paragraphs: u64,
@@ -45,7 +47,7 @@ enum Inside {
 }
 
 impl<'a> Word<'a> {
-    pub(super) fn new(styles: &'a WordStyles, whole: Sight) -> Self {
+    pub(super) fn new(styles: &'a Styles, whole: Sight) -> Self {
         Self {
             styles,
             whole,
