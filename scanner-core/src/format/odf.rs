@@ -220,3 +220,6 @@ impl office::Walk for Manifest<'_> {
 
     fn end(&mut self, _: Name<'_>, _: &mut Page<'_, '_>) {}
 }
+
+#[cfg(test)]
+mod tests;

@@ -167,6 +167,24 @@ pub(crate) trait Walk {
     fn text(&mut self, text: &[u8], page: &mut Page<'_, '_>);
     /// An element ends.
     fn end(&mut self, name: Name<'_>, page: &mut Page<'_, '_>);
+    /// Whether values of attributes may be worded. Those of lists of parts are names.
+    fn has_words(&self) -> bool {
+        true
+    }
+}
+
+/// A part that cannot be followed does not keep the others from being seen.
+///
+/// # Errors
+/// When the budget is used up.
+pub(crate) fn carry_on(read: Result<(), Stop>, spot: &Spot, out: &mut Out<'_>) -> Result<(), Stop> {
+    match read {
+        Err(Stop::Malformed { what, .. }) => {
+            out.gap(Gap::new(Reason::Malformed, what).at_offset(spot.span.start));
+            Ok(())
+        }
+        other => other,
+    }
 }
 
 /// Drives a walk through the XML of one part. What is wrong with the XML is said here.
@@ -221,7 +239,7 @@ impl<'a> Driver<'a> {
             Event::Start(tag) => {
                 for attribute in tag.attributes() {
                     self.count(attribute.raw);
-                    if is_words(&attribute) {
+                    if walker.has_words() && is_words(&attribute) {
                         page.texts.part(Sight::Unseen, &attribute.value());
                     }
                 }

@@ -24,6 +24,7 @@ use crate::{
 };
 
 mod binary;
+pub(crate) mod flat;
 mod other;
 mod package;
 mod sheet;
@@ -290,8 +291,8 @@ impl<'a> Document<'a> {
         if is_project {
             self.keep_name(part);
             self.has_vba = true;
-            let place = part.spot.place.clone();
-            return vba::inspect(bytes, Some(part.spot.span), &place, out, budget);
+            let read = vba::inspect(bytes, Some(part.spot.span), &part.spot.place, out, budget);
+            return office::carry_on(read, &part.spot, out);
         }
         if binary::is_record_part(bytes, part.name.as_str(), kind) {
             self.keep_name(part);
@@ -307,6 +308,9 @@ impl<'a> Document<'a> {
             return Ok(());
         }
         let mut say = |rule, severity, message: &str| self.tell.say_as(rule, severity, &part.spot, message, out);
+        if embedded::is_run(bytes, Some(&part.name)) {
+            say(&embedded::EXECUTABLE, Severity::High, "a program is inside");
+        }
         let is_office = matches!(found.label, "docx" | "xlsx" | "pptx" | "odt" | "ods" | "odp");
         match part.relation.as_str() {
             _ if kind.ends_with("activex") || part.relation.starts_with("activex") || part.relation == "control" => {
@@ -381,3 +385,6 @@ fn is_own(kind: &str, relation: &str, name: &str) -> bool {
         || name.ends_with(".odttf")
         || name.ends_with(".fntdata")
 }
+
+#[cfg(test)]
+pub(in crate::format) mod tests;

@@ -164,6 +164,10 @@ pub(crate) fn judge(used: Use, target: &[u8]) -> Vec<Said> {
         (Use::Frame, Reach::Web | Reach::Share) => {
             said.push((&rules::REMOTE, Severity::High, "a page from another machine is shown in the document"));
         }
+        // Asked for when the reader confirms.
+        (Use::Data, Reach::Share) => {
+            said.push((&rules::REMOTE, Severity::Medium, "data are taken from another machine"));
+        }
         (_, Reach::Share) => {
             said.push((&rules::REMOTE, Severity::High, "something is loaded from a share of another machine"));
         }

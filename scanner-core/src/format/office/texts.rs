@@ -76,10 +76,12 @@ impl Texts {
 
     /// Ends the piece, where one was begun.
     pub(crate) fn break_off(&mut self, sight: Sight, with: u8) {
-        if let Some(buffer) = self.buffer(sight)
-            && buffer.text.last().is_some_and(|byte| !matches!(byte, b'\n' | b'\t'))
-        {
-            buffer.text.push(with);
+        let Some(buffer) = self.buffer(sight) else { return };
+        match buffer.text.last_mut() {
+            None | Some(b'\n') => {}
+            // The last cell of a row.
+            Some(last @ b'\t') => *last = with,
+            Some(_) => buffer.text.push(with),
         }
     }
 

@@ -4,10 +4,10 @@
 use bytes::Bytes;
 
 use crate::{
-    finding::{Gap, Reason, Severity, Stop},
+    finding::{Severity, Stop},
     format::{
         Out,
-        office::{Page, Sight, rules},
+        office::{self, Page, Sight, rules},
         strings,
     },
     limits::{Budget, Resource},
@@ -195,13 +195,6 @@ impl Document<'_> {
         };
         let texts = page.texts;
         self.waiting.read(texts, "cell", &spot, out, budget);
-        match broken {
-            Some(Stop::Malformed { what, .. }) => {
-                out.gap(Gap::new(Reason::Malformed, what).at_offset(spot.span.start));
-                Ok(())
-            }
-            Some(limit) => Err(limit),
-            None => Ok(()),
-        }
+        office::carry_on(broken.map_or(Ok(()), Err), &spot, out)
     }
 }

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::super::{
-    office::{Page, Walk},
+use crate::format::{
+    office::{
+        Page, Sight, Walk,
+        link::{self, Reach},
+    },
     pull::{Name, Tag},
 };
-use crate::format::office::{link, rules};
 
 /// What `[Content_Types].xml` says.
 #[derive(Debug, Default)]
@@ -48,6 +50,10 @@ impl Walk for ContentTypes {
     fn text(&mut self, _: &[u8], _: &mut Page<'_, '_>) {}
 
     fn end(&mut self, _: Name<'_>, _: &mut Page<'_, '_>) {}
+
+    fn has_words(&self) -> bool {
+        false
+    }
 }
 
 /// One relationship inside the package.
@@ -159,18 +165,11 @@ impl Walk for RelsWalk<'_> {
             return;
         }
         let value = |name: &[u8]| tag.value(name).unwrap_or_default();
-        let kind = String::from_utf8_lossy(&value(b"Type")).to_ascii_lowercase();
-        let kind = kind.rsplit('/').next().unwrap_or_default().to_owned();
-        let target = value(b"Target");
-        let reached = link::reach(&target);
-        // Programs follow an address whatever the mode says.
-        let is_outside = value(b"TargetMode").eq_ignore_ascii_case(b"External")
-            || !matches!(reached, link::Reach::Inside | link::Reach::Beside | link::Reach::Local);
-        let part = if is_outside {
-            judge(&kind, &target, page);
+        let kind = kind(tag);
+        let part = if judge_outside(tag, page) {
             String::new()
         } else {
-            let part = resolve(&self.source, &String::from_utf8_lossy(&target));
+            let part = resolve(&self.source, &String::from_utf8_lossy(&value(b"Target")));
             self.all.by_target.entry(part.clone()).or_insert_with(|| kind.clone());
             part
         };
@@ -181,6 +180,30 @@ impl Walk for RelsWalk<'_> {
     fn text(&mut self, _: &[u8], _: &mut Page<'_, '_>) {}
 
     fn end(&mut self, _: Name<'_>, _: &mut Page<'_, '_>) {}
+
+    fn has_words(&self) -> bool {
+        false
+    }
+}
+
+/// The last word of a relationship's type, in lower case.
+fn kind(tag: &Tag<'_>) -> String {
+    let kind = String::from_utf8_lossy(&tag.value(b"Type").unwrap_or_default()).to_ascii_lowercase();
+    kind.rsplit('/').next().unwrap_or_default().to_owned()
+}
+
+/// Says what a relationship reaches outside; `false` when it stays inside.
+pub(super) fn judge_outside(tag: &Tag<'_>, page: &mut Page<'_, '_>) -> bool {
+    let target = tag.value(b"Target").unwrap_or_default();
+    let mode = tag.value(b"TargetMode").unwrap_or_default();
+    // Programs follow an address whatever the mode says.
+    let is_outside = mode.eq_ignore_ascii_case(b"External")
+        || !matches!(link::reach(&target), Reach::Inside | Reach::Beside | Reach::Local);
+    if is_outside {
+        judge(&kind(tag), &target, page);
+        page.texts.part(Sight::Unseen, &target);
+    }
+    is_outside
 }
 
 /// A relationship that leads outside.
@@ -195,14 +218,10 @@ fn judge(kind: &str, target: &[u8], page: &mut Page<'_, '_>) {
         "frame" => link::Use::Frame,
         "image" | "video" | "audio" | "media" | "font" | "svgblip" | "hdphoto" | "model3d" => link::Use::Media,
         "externallinkpath" | "xlpathmissing" | "xlalternatestartup" | "mailmergesource" | "mailmergeheadersource"
-        | "recipientdata" | "queryTable" | "transform" | "connections" => link::Use::Data,
+        | "recipientdata" | "querytable" | "transform" | "connections" => link::Use::Data,
         _ => link::Use::Other,
     };
     page.link(used, target);
-    // A workbook beside this one is linked in many honest models; a program beside it is none.
-    if used == link::Use::Template && matches!(link::reach(target), link::Reach::Local | link::Reach::Beside) {
-        page.say_as(&rules::REMOTE_TEMPLATE, crate::finding::Severity::Info, "the template is a file of the writer's machine");
-    }
 }
 
 #[cfg(test)]

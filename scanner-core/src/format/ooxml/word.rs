@@ -139,12 +139,9 @@ impl Walk for Word<'_> {
             }
             b"tab" if self.in_run => page.texts.push(self.sight(), b"\t"),
             b"br" | b"cr" if self.in_run => page.texts.push(self.sight(), b"\n"),
-            b"control" => page.say(&rules::ACTIVEX, "a control stands in the text"),
             b"fill" | b"stroke" | b"audioFile" | b"videoFile" | b"wavAudioFile" => {
                 picture(tag, page);
             }
-            // `w:object` with an external link: the relationship says it.
-            b"binData" => page.texts.break_all(b'\n'),
             _ => {}
         }
     }
