@@ -27,42 +27,60 @@ pub(crate) struct Format {
 pub(crate) const ALL: &[&Format] = &[
     &bmp::FORMAT,
     &csv::FORMAT,
+    &epub::FORMAT,
     &gif::FORMAT,
     &heif::FORMAT,
     &ico::FORMAT,
     &jpeg::FORMAT,
     &json::FORMAT,
     &jxl::FORMAT,
+    &odf::FORMAT,
+    &ole::FORMAT,
+    &ooxml::FORMAT,
     &pdf::FORMAT,
     &png::FORMAT,
     &program::FORMAT,
     &text::FORMAT,
     &tiff::FORMAT,
     &webp::FORMAT,
+    &zip::FORMAT,
 ];
 
 mod bmp;
 mod csv;
+mod epub;
 mod gif;
 mod heif;
 mod ico;
 mod jpeg;
 mod json;
 mod jxl;
+mod odf;
+mod ole;
+mod ooxml;
 mod pdf;
 mod png;
 mod program;
 mod text;
 mod tiff;
 mod webp;
+pub(crate) mod zip;
 
 /// Parts that several formats have.
 mod boxes;
+mod cfb;
+pub(crate) mod claim;
 mod dib;
+mod embedded;
 mod exif;
 mod ifd;
+mod names;
+mod office;
+mod path;
 mod picture;
+pub(crate) mod pull;
 mod strings;
+mod vba;
 
 /// The format that looks into a type, if there is one.
 pub(crate) fn of(kind: &Type) -> Option<&'static Format> {
@@ -121,7 +139,10 @@ impl<'a> Out<'a> {
     /// Something not seen.
     pub(crate) fn gap(&mut self, mut gap: Gap) {
         gap.artifact = Some(self.artifact);
-        self.gaps.push(gap);
+        // A limit that every part meets again is one gap.
+        if self.gaps.last() != Some(&gap) {
+            self.gaps.push(gap);
+        }
     }
 
     /// A part that nothing here can look into.
@@ -257,7 +278,7 @@ mod tests {
         assert_eq!(name("rust", true), Some("text"));
         assert_eq!(name("empty", false), Some("text"));
         assert_eq!(name("elf", false), Some("program"));
-        assert_eq!(name("zip", false), None);
+        assert_eq!(name("rar", false), None);
     }
 
     #[test]
