@@ -24,23 +24,67 @@ pub(crate) struct Format {
 }
 
 /// Every format. The first that lists a label takes it; a text that none lists is [`text`].
-pub(crate) const ALL: &[&Format] = &[&csv::FORMAT, &json::FORMAT, &ole::FORMAT, &onenote::FORMAT, &png::FORMAT, &program::FORMAT, &rtf::FORMAT, &text::FORMAT];
+pub(crate) const ALL: &[&Format] = &[
+    &bmp::FORMAT,
+    &csv::FORMAT,
+    &epub::FORMAT,
+    &gif::FORMAT,
+    &heif::FORMAT,
+    &ico::FORMAT,
+    &jpeg::FORMAT,
+    &json::FORMAT,
+    &jxl::FORMAT,
+    &odf::FORMAT,
+    &ole::FORMAT,
+    &onenote::FORMAT,
+    &ooxml::FORMAT,
+    &pdf::FORMAT,
+    &png::FORMAT,
+    &program::FORMAT,
+    &rtf::FORMAT,
+    &text::FORMAT,
+    &tiff::FORMAT,
+    &webp::FORMAT,
+    &zip::FORMAT,
+];
 
+mod bmp;
 mod csv;
+mod epub;
+mod gif;
+mod heif;
+mod ico;
+mod jpeg;
 mod json;
+mod jxl;
+mod odf;
 mod ole;
 mod onenote;
+mod ooxml;
+mod pdf;
 mod png;
 mod program;
 mod rtf;
 mod text;
+mod tiff;
+mod webp;
+pub(crate) mod zip;
 
 /// Parts that several formats have.
+mod boxes;
 mod cfb;
 mod charset;
+pub(crate) mod claim;
+mod dib;
 mod embedded;
 mod exif;
 mod fields;
+mod ifd;
+mod names;
+mod office;
+mod path;
+mod picture;
+pub(crate) mod pull;
 mod strings;
 mod vba;
 
@@ -101,7 +145,10 @@ impl<'a> Out<'a> {
     /// Something not seen.
     pub(crate) fn gap(&mut self, mut gap: Gap) {
         gap.artifact = Some(self.artifact);
-        self.gaps.push(gap);
+        // A limit that every part meets again is one gap.
+        if self.gaps.last() != Some(&gap) {
+            self.gaps.push(gap);
+        }
     }
 
     /// A part that nothing here can look into.
@@ -237,7 +284,7 @@ mod tests {
         assert_eq!(name("rust", true), Some("text"));
         assert_eq!(name("empty", false), Some("text"));
         assert_eq!(name("elf", false), Some("program"));
-        assert_eq!(name("zip", false), None);
+        assert_eq!(name("rar", false), None);
     }
 
     #[test]

@@ -18,6 +18,7 @@ mod check;
 mod confusable;
 mod decode;
 mod derive;
+mod gitleaks;
 mod hits;
 mod lines;
 mod mention;
@@ -57,6 +58,8 @@ pub(crate) struct Reading<'a> {
     pub(crate) watch: &'a Watch,
     /// The artifact's type.
     pub(crate) label: &'a str,
+    /// Its name, which is untrusted.
+    pub(crate) name: Option<&'a str>,
     /// The artifact.
     pub(crate) artifact: ArtifactId,
 }
@@ -136,7 +139,7 @@ impl Reading<'_> {
             let hidden = Secret { range: layer.in_base(&range), public_prefix: 0 };
             hits.add(Source::BuiltIn(&watch::LITERAL), hidden.range.clone(), || Hit {
                 decoded: layer.decoded.clone(),
-                ..Hit::of(&watch::LITERAL, fingerprint(&watch::LITERAL.id, self.label, matched))
+                ..Hit::of(&watch::LITERAL, self.watch.mark(matched))
             });
             hits.hide(hidden);
         }
@@ -158,6 +161,15 @@ impl Reading<'_> {
         });
         hits.looks = looks;
         outcome?;
+        if layer.scope == Scope::All {
+            self.gitleaks(layer, budget, hits)?;
+            if !layer.decoded.is_empty() {
+                for check in check::ALL.iter().filter(|check| check.in_views) {
+                    budget.spend(Resource::Steps, bytes / BYTES_PER_STEP / 4)?;
+                    (check.run)(layer.text, &mut Sink::within(hits, self.label, layer));
+                }
+            }
+        }
         Ok(marks)
     }
 
@@ -261,8 +273,8 @@ impl Reading<'_> {
             finding.evidence = hit.evidence;
             finding.artifact = Some(self.artifact);
             finding.span = view.map.as_ref().map(|map| map.span(offset(hit.range.start), offset(hit.range.end)));
-            finding.place = view.place.clone();
-            if view.place.0.is_empty() {
+            finding.place = view.place_at(offset(hit.range.start));
+            if finding.place.0.is_empty() {
                 let (line, column) = lines.place(hit.range.start);
                 finding.place = finding.place.number("line", line).number("column", column);
             }
@@ -406,7 +418,7 @@ fn read_alone(rules: &RuleSet, text: &[u8]) -> Vec<Finding> {
     let mut findings = Findings::keeping(limits.get(Resource::Findings));
     let mut budget = Budget::new(limits);
     let watch = Watch::default();
-    let reading = Reading { rules, watch: &watch, label: "text", artifact: ArtifactId(0) };
+    let reading = Reading { rules, watch: &watch, label: "text", name: None, artifact: ArtifactId(0) };
     let view = TextView::at(bytes::Bytes::copy_from_slice(text), 0);
     // A text under default limits stops only where a scan would note a gap; what was found stays.
     let _ = reading.read(&view, &mut budget, &mut findings);
@@ -419,7 +431,7 @@ fn read_alone(rules: &RuleSet, text: &[u8]) -> Vec<Finding> {
 fn found_by(rules: &RuleSet, rule: &TextRule, text: &[u8]) -> bool {
     let watch = Watch::default();
     let label = rule.applies_to.first().map_or("text", String::as_str);
-    let reading = Reading { rules, watch: &watch, label, artifact: ArtifactId(0) };
+    let reading = Reading { rules, watch: &watch, label, name: None, artifact: ArtifactId(0) };
     let mut hits = Hits::default();
     let _ = reading.gather(text, &mut Budget::new(Limits::default()), &mut hits);
     hits.any(|hit| {

@@ -19,8 +19,6 @@ pub(crate) const FORMAT: Format = Format {
         "wasm",
         "class",
         "dex",
-        "jar",
-        "apk",
         "pyc",
         "swf",
         "lnk",
@@ -56,8 +54,6 @@ pub(crate) const FORMAT: Format = Format {
         &WASM,
         &CLASS,
         &DEX,
-        &JAR,
-        &APK,
         &PYC,
         &FLASH,
         &LNK,
@@ -111,10 +107,7 @@ fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Res
         out.unsupported("nothing here looks into archives of compiled code");
         return Ok(());
     }
-    if let Some(rule) = rule_of(subject.kind.label) {
-        let head = subject.bytes.len().min(HEAD);
-        let finding = Finding::built_in(rule).at(0, count(head)).place(Place::default().number("offset", 0));
-        out.find(finding.message(format!("{} ({})", rule.title, subject.kind.label)));
+    if let Some(rule) = named(subject, out) {
         if let Some((what, at)) = shape::broken(subject.kind.label, subject.bytes, budget)? {
             let length = count(subject.bytes.len());
             let (at, end) = (at.min(length), at.saturating_add(4).min(length));
@@ -126,6 +119,15 @@ fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Res
         }
     }
     if subject.kind.is_text { text::inspect(subject, out, budget) } else { Ok(()) }
+}
+
+/// Says what a program is, if its type is one.
+pub(super) fn named(subject: &Subject<'_>, out: &mut Out<'_>) -> Option<&'static Rule> {
+    let rule = rule_of(subject.kind.label)?;
+    let head = subject.bytes.len().min(HEAD);
+    let finding = Finding::built_in(rule).at(0, count(head)).place(Place::default().number("offset", 0));
+    out.find(finding.message(format!("{} ({})", rule.title, subject.kind.label)));
+    Some(rule)
 }
 
 /// The bytes that a type is recognised by stand here.
@@ -152,8 +154,8 @@ static MACHO: Rule = runs("program/macho", "exec.macho", "A program or library f
 static WASM: Rule = runs("program/wasm", "exec.wasm", "A WebAssembly program");
 static CLASS: Rule = runs("program/class", "exec.class", "A compiled Java class");
 static DEX: Rule = runs("program/dex", "exec.dex", "Compiled Android code");
-static JAR: Rule = runs("program/jar", "exec.jar", "A Java program");
-static APK: Rule = runs("program/apk", "exec.apk", "An Android app");
+pub(super) static JAR: Rule = runs("program/jar", "exec.jar", "A Java program");
+pub(super) static APK: Rule = runs("program/apk", "exec.apk", "An Android app");
 static PYC: Rule = runs("program/pyc", "exec.pyc", "Compiled Python code");
 static LNK: Rule = runs("program/shortcut", "exec.shortcut", "A Windows shortcut, which starts what it points at");
 static LUAC: Rule = runs("program/luac", "exec.script", "Compiled Lua code");

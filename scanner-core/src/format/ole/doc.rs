@@ -2,7 +2,7 @@
 
 use crate::{
     finding::{Finding, Gap, Place, Reason, Stop},
-    format::{Out, cfb::Stream, charset, fields, strings},
+    format::{Out, cfb::Stream, charset, fields, office, strings},
     limits::{Budget, Resource},
     reader::{Reader, Short, count},
     view::TextView,
@@ -241,7 +241,7 @@ impl Reading {
         }
         if !self.hidden.trim().is_empty() {
             let view = TextView::decoded(self.hidden.into(), main.map(), vec!["doc"]).place(place.clone());
-            out.read(view.hidden(&fields::UNSEEN));
+            out.read(view.hidden(&office::rules::HIDDEN_STYLE));
         }
     }
 }
@@ -264,7 +264,7 @@ fn associated(
         let text = charset::utf16(letters, budget)?;
         if nth == 1 && fields::is_remote(&text) {
             let span = main.whole();
-            out.find(Finding::built_in(&fields::TEMPLATE).at(span.start, span.end).place(place.clone()));
+            out.find(Finding::built_in(&office::rules::REMOTE_TEMPLATE).at(span.start, span.end).place(place.clone()));
         }
         if !text.is_empty() {
             texts.push(text);

@@ -7,7 +7,7 @@ use super::rules;
 use crate::{
     bundle::{Codec, Source},
     finding::{Finding, Gap, Place, Reason, Stop},
-    format::{Out, cfb::Stream, charset, embedded, fields},
+    format::{Out, cfb::Stream, charset, embedded, office},
     limits::{Budget, Resource},
     reader::{Reader, count},
     view::TextView,
@@ -106,7 +106,7 @@ impl Slides {
                 self.links = self.links.saturating_add(1);
                 return;
             }
-            CONTROL => &rules::CONTROL,
+            CONTROL => &office::rules::ACTIVEX,
             OBJECT => &embedded::OBJECT,
             OBJECT_LINK => &embedded::LINK,
             _ => return,
@@ -132,7 +132,7 @@ impl Slides {
     fn finish(self, stream: &Stream, place: &Place, out: &mut Out<'_>) {
         if self.links > 0 {
             let message = format!("{} links to other places", self.links);
-            out.find(Finding::built_in(&fields::LINKS).place(place.clone()).message(message));
+            out.find(Finding::built_in(&office::rules::LINK).place(place.clone()).message(message));
         }
         if !self.text.trim().is_empty() {
             out.read(TextView::decoded(self.text.into(), stream.map(), vec!["ppt"]).place(place.clone()));

@@ -96,7 +96,7 @@ mod workbooks {
     #[test]
     fn hidden_sheets_are_read_apart() {
         let seen = look_at(book(&[shared(&["shown", "unseen"])], &[(0, 0, cell(0)), (1, 0, cell(1))]));
-        assert_eq!(facts(&seen), ["info office.hidden_sheet"]);
+        assert_eq!(facts(&seen), ["low office.hidden_sheet"]);
         assert_eq!(seen.texts(), ["shown\n", "Sheet\nSheet\n", "unseen\n"]);
         assert!(seen.texts[2].hidden.is_some() && seen.texts[0].hidden.is_none());
     }

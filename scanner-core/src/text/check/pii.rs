@@ -18,7 +18,8 @@ mod number;
 
 use number::Run;
 
-pub(super) const CHECK: Check = Check { rules: &[&CARD, &EMAIL, &IBAN, &IP, &NATIONAL_ID, &PHONE], run };
+pub(super) const CHECK: Check =
+    Check { rules: &[&CARD, &EMAIL, &IBAN, &IP, &NATIONAL_ID, &PHONE], in_views: true, run };
 
 static CARD: Rule = Rule::built_in(
     "pii/card",
