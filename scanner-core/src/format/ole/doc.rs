@@ -24,6 +24,10 @@ const PIECES: u64 = 33;
 
 /// Steps of one piece.
 const STEPS_PER_PIECE: u64 = 10;
+/// Steps of one field.
+const STEPS_PER_FIELD: u64 = 20;
+/// The character that begins one.
+const FIELD: u8 = 0x13;
 /// Fields in each other that are followed.
 const DEEPEST_FIELD: usize = 32;
 /// Letters of a field's code that are kept.
@@ -157,7 +161,12 @@ fn text(
         for (from, to, is_hidden) in unseen.split(piece.at, piece.at.saturating_add(length)) {
             let index = |at: u64| usize::try_from(at.saturating_sub(piece.at)).unwrap_or(usize::MAX);
             let part = bytes.get(index(from)..index(to)).unwrap_or_default();
-            budget.spend(Resource::Steps, STEPS_PER_PIECE)?;
+            // A field may be two characters long.
+            let fields = memchr::memchr_iter(FIELD, part).count();
+            budget.spend(
+                Resource::Steps,
+                STEPS_PER_FIELD.saturating_mul(count(fields)).saturating_add(STEPS_PER_PIECE),
+            )?;
             let part = match piece.is_wide {
                 true => charset::utf16(part, budget)?,
                 false => charset::decode(part, charset::WESTERN, budget)?,
