@@ -24,16 +24,20 @@ pub(crate) struct Format {
 }
 
 /// Every format. The first that lists a label takes it; a text that none lists is [`text`].
-pub(crate) const ALL: &[&Format] = &[&csv::FORMAT, &json::FORMAT, &png::FORMAT, &program::FORMAT, &text::FORMAT];
+pub(crate) const ALL: &[&Format] = &[&csv::FORMAT, &json::FORMAT, &png::FORMAT, &program::FORMAT, &text::FORMAT, &zip::FORMAT];
 
 mod csv;
 mod json;
 mod png;
 mod program;
 mod text;
+pub(crate) mod zip;
 
 /// Parts that several formats have.
+pub(crate) mod claim;
 mod exif;
+mod names;
+mod path;
 mod strings;
 
 /// The format that looks into a type, if there is one.
@@ -229,7 +233,7 @@ mod tests {
         assert_eq!(name("rust", true), Some("text"));
         assert_eq!(name("empty", false), Some("text"));
         assert_eq!(name("elf", false), Some("program"));
-        assert_eq!(name("zip", false), None);
+        assert_eq!(name("rar", false), None);
     }
 
     #[test]
