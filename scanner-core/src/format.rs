@@ -24,10 +24,12 @@ pub(crate) struct Format {
 }
 
 /// Every format. The first that lists a label takes it; a text that none lists is [`text`].
-pub(crate) const ALL: &[&Format] = &[&csv::FORMAT, &json::FORMAT, &png::FORMAT, &program::FORMAT, &text::FORMAT, &zip::FORMAT];
+pub(crate) const ALL: &[&Format] = &[&csv::FORMAT, &json::FORMAT, &npy::FORMAT, &pickle::FORMAT, &png::FORMAT, &program::FORMAT, &text::FORMAT, &zip::FORMAT];
 
 mod csv;
 mod json;
+mod npy;
+mod pickle;
 mod png;
 mod program;
 mod text;

@@ -46,12 +46,7 @@ impl Texts {
         if !self.text.is_empty() {
             self.text.push(b'\n');
         }
-        // A text inside a text that was read already is not read again.
         let at = count(at);
-        if at < self.end {
-            self.text.truncate(self.text.len().saturating_sub(1));
-            return;
-        }
         self.runs.push((count(self.text.len()), at));
         self.text.extend_from_slice(text);
         self.end = at.saturating_add(count(stood));

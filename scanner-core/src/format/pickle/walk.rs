@@ -191,6 +191,8 @@ pub(super) struct Walk<'a, 't> {
     outer: Vec<Machine>,
     highest: usize,
     known: BTreeMap<(Vec<u8>, Vec<u8>), u32>,
+    /// The class is named that announces raw bytes of an array.
+    has_arrays: bool,
     layout: Layout,
     facts: Facts,
     texts: &'t mut Texts,
@@ -215,6 +217,7 @@ pub(super) fn walk(
         outer: Vec::new(),
         highest: 0,
         known: BTreeMap::new(),
+        has_arrays: false,
         layout: Layout::default(),
         facts: Facts::default(),
         texts,
@@ -553,9 +556,11 @@ impl Walk<'_, '_> {
         budget.spend(Resource::Steps, STEPS_PER_NEW_NAME.saturating_add(length.saturating_mul(8)))?;
         let number = u32::try_from(self.facts.names.len()).unwrap_or(u32::MAX);
         let (module, name) = (String::from_utf8_lossy(module), String::from_utf8_lossy(name));
+        let reach = globals::reach(&module, &name);
+        self.has_arrays |= reach == Reach::RawArray;
         self.facts.names.push(Name {
             at,
-            reach: globals::reach(&module, &name),
+            reach,
             module: module.into_owned(),
             name: name.into_owned(),
             is_called: false,
@@ -646,6 +651,8 @@ impl Walk<'_, '_> {
             }
             array::Data::Short => {
                 self.wrong(Wrong::Truncated, at..self.bytes.len(), "an array says that it is longer than the file");
+                // Its numbers are no opcodes.
+                let _ = self.reader.seek(count(self.bytes.len()));
             }
             array::Data::Unknown => {
                 self.wrong(Wrong::Structure, at..self.reader.position(), "an array of no known type of elements");
@@ -657,7 +664,7 @@ impl Walk<'_, '_> {
     /// Notes what a dictionary says about the array that follows: pairs of keys and values.
     fn note_layout(&mut self, parts: &[Thing]) {
         // Only one in a file of joblib does, and it is small.
-        if parts.len() > 32 || !self.facts.names.iter().any(|name| name.reach == Reach::RawArray) {
+        if parts.len() > 32 || !self.has_arrays {
             return;
         }
         for pair in parts.chunks_exact(2) {
