@@ -24,12 +24,15 @@ pub(crate) struct Format {
 }
 
 /// Every format. The first that lists a label takes it; a text that none lists is [`text`].
-pub(crate) const ALL: &[&Format] = &[&csv::FORMAT, &json::FORMAT, &png::FORMAT, &program::FORMAT, &text::FORMAT, &zip::FORMAT];
+pub(crate) const ALL: &[&Format] = &[&compressed::FORMAT, &csv::FORMAT, &json::FORMAT, &png::FORMAT, &program::FORMAT, &sevenz::FORMAT, &tar::FORMAT, &text::FORMAT, &zip::FORMAT];
 
+mod compressed;
 mod csv;
 mod json;
 mod png;
 mod program;
+mod sevenz;
+mod tar;
 mod text;
 pub(crate) mod zip;
 

@@ -135,6 +135,11 @@ impl Archive<'_> {
         let codec = match entry.method {
             0 => Codec::Stored,
             8 => Codec::Deflate,
+            9 => Codec::Deflate64,
+            12 => Codec::Bzip2,
+            14 => Codec::ZipLzma { size: if entry.flags & entry::ENDS_BY_MARK == 0 { entry.size } else { u64::MAX } },
+            20 | 93 => Codec::Zstd,
+            95 => Codec::Xz,
             other => return Err(Closed::Unsupported(other)),
         };
         let Some(data) = entry.data.clone() else { return Err(Closed::Nowhere) };
