@@ -24,20 +24,33 @@ pub(crate) struct Format {
 }
 
 /// Every format. The first that lists a label takes it; a text that none lists is [`text`].
-pub(crate) const ALL: &[&Format] = &[&csv::FORMAT, &json::FORMAT, &npy::FORMAT, &pickle::FORMAT, &png::FORMAT, &program::FORMAT, &text::FORMAT, &zip::FORMAT];
+pub(crate) const ALL: &[&Format] = &[
+    &columns::FORMAT, &compressed::FORMAT, &csv::FORMAT, &gguf::FORMAT, &hdf5::FORMAT, &json::FORMAT, &npy::FORMAT, &pickle::FORMAT,
+    &png::FORMAT, &program::FORMAT, &safetensors::FORMAT, &sevenz::FORMAT, &sqlite::FORMAT, &tar::FORMAT, &text::FORMAT, &typeset::FORMAT, &zip::FORMAT,
+];
 
+mod columns;
+mod compressed;
 mod csv;
+mod gguf;
+mod hdf5;
 mod json;
 mod npy;
 mod pickle;
 mod png;
 mod program;
+mod safetensors;
+mod sevenz;
+mod sqlite;
+mod tar;
 mod text;
+mod typeset;
 pub(crate) mod zip;
 
 /// Parts that several formats have.
 pub(crate) mod claim;
 mod exif;
+mod keras;
 mod names;
 mod path;
 mod strings;

@@ -174,8 +174,8 @@ fn spelled(name: &Name) -> String {
 /// Looks into operands: pickles in bytes, packed ones where something unpacks them, and bytes that are loaded.
 fn inner(bytes: &Bytes, facts: &Facts, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
     let mut waiting: VecDeque<(Range<usize>, u32)> = facts.inner.iter().cloned().map(|range| (range, 1)).collect();
-    let mut unpacks = facts.names.iter().any(unpacks);
-    let loads = unpacks || facts.names.iter().any(Name::is_dangerous);
+    let mut can_unpack = facts.names.iter().any(unpacks);
+    let loads = can_unpack || facts.names.iter().any(Name::is_dangerous);
     let mut is_told = false;
     let mut packed = facts.packed.clone();
     let mut encoded = facts.encoded.clone();
@@ -195,7 +195,7 @@ fn inner(bytes: &Bytes, facts: &Facts, out: &mut Out<'_>, budget: &mut Budget) -
             is_told = true;
             tell(bytes, &inside, "in a pickle inside: ", out);
             texts.into_view().into_iter().for_each(|view| out.read(view));
-            unpacks |= inside.names.iter().any(|name| unpacks_name(name));
+            can_unpack |= inside.names.iter().any(unpacks);
             if level < MOST_LEVELS {
                 waiting.extend(inside.inner.into_iter().map(|range| (range, level.saturating_add(1))));
             }
@@ -209,15 +209,13 @@ fn inner(bytes: &Bytes, facts: &Facts, out: &mut Out<'_>, budget: &mut Budget) -
     for range in facts.loaded.iter().take(MOST_CHILDREN) {
         out.child(Source::stored(bytes.slice(range.clone())), None);
     }
-    if !unpacks {
+    if !can_unpack {
         return Ok(());
     }
-    let mut children = 0_usize;
     for range in packed.into_iter().take(MOST_CHILDREN) {
         let packed = bytes.slice(range);
         if let Some(codec) = packing(&packed) {
             out.child(Source { packed, codec }, None);
-            children = children.saturating_add(1);
         }
     }
     for range in encoded.into_iter().take(MOST_CHILDREN) {
@@ -234,7 +232,6 @@ fn inner(bytes: &Bytes, facts: &Facts, out: &mut Out<'_>, budget: &mut Budget) -
             None if sniff::begins_pickle(&decoded) => out.child(Source::stored(decoded), None),
             None => continue,
         }
-        children = children.saturating_add(1);
     }
     // That one pickle loads another is told once, wherever the other may be.
     if !is_told && let Some(name) = facts.names.iter().find(|name| is_loader(name)) {
@@ -246,12 +243,8 @@ fn inner(bytes: &Bytes, facts: &Facts, out: &mut Out<'_>, budget: &mut Budget) -
     Ok(())
 }
 
-fn unpacks(name: &Name) -> bool {
-    unpacks_name(name)
-}
-
 /// Whether that name makes a program of bytes or text.
-fn unpacks_name(name: &Name) -> bool {
+fn unpacks(name: &Name) -> bool {
     name.is_dangerous() && globals::unpacks(&name.module, &name.name)
 }
 
@@ -268,6 +261,9 @@ fn packing(bytes: &[u8]) -> Option<Codec> {
     match bytes {
         [0x1f, 0x8b, 8, ..] => Some(Codec::Gzip),
         [0x78, 0x01 | 0x5e | 0x9c | 0xda, ..] => Some(Codec::Zlib),
+        [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, ..] => Some(Codec::Bzip2),
+        [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some(Codec::Xz),
+        [0x5d, 0, 0, ..] => Some(Codec::Lzma),
         _ => None,
     }
 }

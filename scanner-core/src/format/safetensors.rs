@@ -5,7 +5,7 @@ use crate::{
     finding::{Confidence, Finding, Place, Rule, RuleText, Severity, Stop},
     format::{Format, Out, Subject},
     json::{Doc, Kind, NodeId},
-    limits::{Budget, Resource},
+    limits::Budget,
     reader::{Reader, count},
     view::TextView,
 };
@@ -74,11 +74,11 @@ fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Res
     if length > LONGEST_HEADER {
         out.find(Finding::built_in(&HEADER).at(0, 8).place(place()).message("a header longer than the library reads"));
     }
-    let Ok(header) = reader.take(length) else {
+    if reader.take(length).is_err() {
         let message = format!("the header says that it has {length} bytes");
         out.find(Finding::built_in(&TRUNCATED).at(0, 8).place(place()).message(message));
         return Err(Stop::malformed("the header is cut", 8));
-    };
+    }
     let start = reader.position();
     let text = bytes.slice(8..start);
     out.read(TextView::at(text.clone(), 8).place(place()));

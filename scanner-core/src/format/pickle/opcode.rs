@@ -225,7 +225,12 @@ fn unescaped(bytes: &[u8], all: bool) -> Vec<u8> {
     let mut reader = Reader::new(bytes);
     while let Ok(byte) = reader.u8() {
         if byte != b'\\' {
-            text.push(byte);
+            // Raw Unicode escapes leave Latin-1 as it is.
+            if all {
+                text.push(byte);
+            } else {
+                text.extend_from_slice(char::from(byte).encode_utf8(&mut [0; 4]).as_bytes());
+            }
             continue;
         }
         let Ok(kind) = reader.u8() else {

@@ -101,6 +101,14 @@ fn honest_look_ups_are_no_alarm() {
 }
 
 #[test]
+fn a_method_may_be_kept_and_not_called() {
+    let method = b"\x80\x02cbuiltins\ngetattr\ncpandas\nDataFrame\n)RX\x04\0\0\0eval\x86R";
+    check(&[method.as_slice(), b"."].concat(), &[]);
+    check(&[method.as_slice(), b"X\x01\0\0\x001\x85R."].concat(), DANGER);
+    check(b"\x80\x02cbuiltins\ngetattr\ncpandas\nDataFrame\n)RX\x09\0\0\0__class__\x86R.", DANGER);
+}
+
+#[test]
 fn pickles_in_pickles() {
     let inner = b"cos\nsystem\n(S'true'\ntR.";
     let nested = [b"\x80\x04C\x17".as_slice(), inner, b"."].concat();

@@ -60,8 +60,16 @@ enum Kind {
     OfBytes,
     /// A tuple that begins with such a name.
     OfName,
-    /// A known class and the name of what restores it, to be asked of `getattr`.
+    /// A known class and the name of what restores or makes it, to be asked of `getattr`.
     Restorer,
+    /// A tuple that begins with a function that is known to be harmless.
+    OfHarmless,
+    /// What a known name made.
+    Made,
+    /// Such a thing and the name of an attribute of it, to be asked of `getattr`.
+    Lookup,
+    /// The attribute, most likely a method: it may be kept, not called.
+    Method,
     /// A function that is known to be harmless.
     Harmless,
     /// A type of array elements, whose text is at `at`.
@@ -462,9 +470,11 @@ impl Walk<'_, '_> {
             [class, word] if class.kind == Kind::Name && word.kind == Kind::Text && self.is_restorer(*class, *word) => {
                 (Kind::Restorer, 0)
             }
+            [thing, word] if thing.kind == Kind::Made && word.kind == Kind::Text && self.is_plain(*word) => (Kind::Lookup, 0),
             [first, ..] if first.kind == Kind::Text => (Kind::OfText, first.at),
             [first, ..] if first.kind == Kind::Bytes => (Kind::OfBytes, first.at),
             [first, ..] if first.kind == Kind::Name => (Kind::OfName, first.at),
+            [first, ..] if first.kind == Kind::Harmless => (Kind::OfHarmless, 0),
             _ if parts.iter().all(|part| part.kind == Kind::Number) => {
                 (Kind::Numbers, parts.iter().fold(1_u32, |product, part| product.saturating_mul(part.at)))
             }
@@ -475,10 +485,20 @@ impl Walk<'_, '_> {
         tuple
     }
 
-    /// `getattr(ZoneInfo, "_unpickle")` is how a time zone is restored, and the only honest look-up by name.
+    /// `getattr(ZoneInfo, "_unpickle")` is how a time zone is restored, and `getattr(class, "__new__")` how protocols 2 and
+    /// 3 make an object with arguments by name: there is no other honest look-up.
     fn is_restorer(&self, class: Thing, word: Thing) -> bool {
-        self.name_of(class).is_some_and(|name| name.module == "zoneinfo" && name.name == "ZoneInfo")
-            && self.short_text(word).as_deref() == Some("_unpickle")
+        let Some(class) = self.name_of(class).filter(|class| class.reach == Reach::Known) else { return false };
+        match self.short_text(word).as_deref() {
+            Some("__new__") => true,
+            Some("_unpickle") => class.module == "zoneinfo" && class.name == "ZoneInfo",
+            _ => false,
+        }
+    }
+
+    /// A name without double underscores, which lead from any object to everything there is.
+    fn is_plain(&self, word: Thing) -> bool {
+        self.short_text(word).is_some_and(|word| !word.contains("__"))
     }
 
     /// The id of a storage of torch: a tuple that begins so.
@@ -583,24 +603,36 @@ impl Walk<'_, '_> {
         let known = self.name_of(arguments_name(arguments)).map(|name| name.reach);
         let mut result = Thing::OTHER;
         let mut loaded = None;
+        let mut is_encode = false;
         if let Some(name) = self.name_mut(*callee) {
             name.is_called = true;
+            is_encode = name.module == "_codecs" && name.name == "encode" && arguments.kind == Kind::OfText;
             let (harmless, kind, made) = match (name.reach, arguments.kind) {
                 (Reach::Attribute, Kind::Restorer) => (true, Kind::Harmless, 0),
+                (Reach::Attribute, Kind::Lookup) => (true, Kind::Method, 0),
                 (Reach::Partial, Kind::OfName) if known == Some(Reach::Known) => (true, Kind::Harmless, 0),
+                (Reach::Partial, Kind::OfHarmless) => (true, Kind::Harmless, 0),
                 (Reach::Loads, Kind::OfBytes) => {
                     loaded = Some(arguments.at);
                     (true, Kind::Other, 0)
                 }
                 (Reach::ElementType, Kind::OfText) => (true, Kind::ElementType, arguments.at),
                 (Reach::RawArray, _) => (true, Kind::RawArray, 0),
+                (Reach::Known, _) => (true, Kind::Made, 0),
                 _ => (false, Kind::Other, 0),
             };
             name.harmless = name.harmless.saturating_add(u64::from(harmless));
             result = Thing::of(kind, made);
+        } else if callee.kind == Kind::Method {
+            // `DataFrame.eval`: the look-up was not harmless after all.
+            self.facts.names.iter_mut().filter(|name| name.reach == Reach::Attribute).for_each(|name| name.harmless = 0);
         } else if callee.kind != Kind::Harmless {
             let what = "something is called that an earlier step made";
             self.wrong(Wrong::Call, at..self.reader.position(), what);
+        }
+        // Bytes that were written as text, for the readers of old protocols.
+        if is_encode && let Some(range) = self.operand(arguments.at) {
+            self.texts.retract(range.start);
         }
         if let Some(range) = loaded.and_then(|opcode| self.operand(opcode))
             && self.facts.loaded.len() < MOST_OPERANDS
@@ -612,12 +644,12 @@ impl Walk<'_, '_> {
         self.push(result);
     }
 
-    /// The bytes that the opcode there pushes.
+    /// The bytes or text that the opcode there pushes.
     fn operand(&self, opcode: u32) -> Option<Range<usize>> {
         let mut reader = Reader::new(self.bytes);
         reader.seek(opcode.into()).ok()?;
         match opcode::next(&mut reader) {
-            Ok(Op::Bytes(_, range)) => Some(range),
+            Ok(Op::Bytes(_, range) | Op::Text(_, range)) => Some(range),
             _ => None,
         }
     }
@@ -640,6 +672,8 @@ impl Walk<'_, '_> {
             top.kind = Kind::Other;
         }
         let layout = std::mem::take(&mut self.layout);
+        // The bytes stand behind the frame that announced them.
+        self.machine.frame = None;
         match array::skip(&mut self.reader, &layout) {
             array::Data::Skipped => {}
             array::Data::Objects => {

@@ -21,7 +21,7 @@ pub(super) const NAMES: &[(&str, &str)] = &[
     ("fractions", "Fraction"),
     ("http", "HTTPMethod HTTPStatus"),
     ("ipaddress", "IPv4Address IPv4Interface IPv4Network IPv6Address IPv6Interface IPv6Network"),
-    ("itertools", "chain count cycle product repeat"),
+    ("itertools", "chain count cycle izip product repeat"),
     ("logging", "getLogger"),
     ("numpy", NUMPY),
     ("numpy.char", "chararray"),
