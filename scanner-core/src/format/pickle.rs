@@ -10,21 +10,24 @@ use crate::{
     bundle::{Codec, Source},
     finding::{Finding, Place, Rule, Severity, Stop},
     format::{Format, Out, Subject},
-    limits::{Budget, Resource},
+    limits::{Budget, Exhausted, Resource},
     reader::count,
     sniff,
 };
 
 mod array;
+mod facts;
 mod globals;
 mod opcode;
 mod rules;
 mod text;
+mod thing;
 mod walk;
 
 pub(super) use array::{Element, element_size};
+use facts::{Facts, Name, Wrong};
 use text::Texts;
-use walk::{Facts, Name, Wrong, walk};
+use walk::walk;
 
 pub(crate) const FORMAT: Format = Format { name: "pickle", labels: &["pickle"], inspect, rules: RULES };
 
@@ -171,43 +174,73 @@ fn spelled(name: &Name) -> String {
     }
 }
 
+/// An operand that is, or may be, a pickle.
+struct Inner {
+    range: Range<usize>,
+    level: u32,
+    /// It is loaded as a file of torch; else it only begins like a pickle.
+    is_loaded: bool,
+}
+
+/// The operands of a pickle that are looked into.
+fn operands(facts: &Facts, level: u32) -> impl Iterator<Item = Inner> + '_ {
+    let chance = facts.inner.iter().filter(|range| !facts.loaded.contains_key(&range.start));
+    let chance = chance.map(move |range| Inner { range: range.clone(), level, is_loaded: false });
+    chance.chain(facts.loaded.values().map(move |range| Inner { range: range.clone(), level, is_loaded: true }))
+}
+
 /// Looks into operands: pickles in bytes, packed ones where something unpacks them, and bytes that are loaded.
 fn inner(bytes: &Bytes, facts: &Facts, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
-    let mut waiting: VecDeque<(Range<usize>, u32)> = facts.inner.iter().cloned().map(|range| (range, 1)).collect();
+    let mut waiting: VecDeque<Inner> = operands(facts, 1).collect();
     let mut can_unpack = facts.names.iter().any(unpacks);
     let loads = can_unpack || facts.names.iter().any(Name::is_dangerous);
     let mut is_told = false;
     let mut packed = facts.packed.clone();
     let mut encoded = facts.encoded.clone();
-    while let Some((range, level)) = waiting.pop_front() {
-        // Bytes that are loaded are looked at as a file of their own.
-        if facts.loaded.contains(&range) {
+    while let Some(Inner { range, level, is_loaded }) = waiting.pop_front() {
+        if is_loaded && bytes.get(range.clone()).is_some_and(|operand| operand.starts_with(b"PK")) {
+            out.child(Source::stored(bytes.slice(range)), None);
             continue;
         }
         let mut texts = Texts::default();
-        let (inside, _, stop) = walk(bytes, range.start, range.end, &mut texts, budget);
-        let calls = inside.calls && !inside.names.is_empty();
-        // Bytes may begin like a pickle by chance; one that ends as one, or that calls, is one.
-        if (inside.is_whole && bytes.get(range.start) == Some(&0x80)) || calls {
-            let place = Place::default().number("offset", count(range.start));
-            let finding = Finding::built_in(&rules::NESTED).at(count(range.start), count(range.end)).place(place);
-            out.find(if loads { finding.severity(Severity::Medium) } else { finding });
-            is_told = true;
-            tell(bytes, &inside, "in a pickle inside: ", out);
-            texts.into_view().into_iter().for_each(|view| out.read(view));
-            can_unpack |= inside.names.iter().any(unpacks);
-            if level < MOST_LEVELS {
-                waiting.extend(inside.inner.into_iter().map(|range| (range, level.saturating_add(1))));
+        let (mut at, mut number, mut is_torch) = (range.start, 0_u32, false);
+        loop {
+            let (inside, end, stop) = walk(bytes, at, range.end, &mut texts, budget);
+            is_torch |= inside.is_torch_magic && number == 0;
+            number = number.saturating_add(1);
+            let calls = inside.calls && !inside.names.is_empty();
+            // Bytes may begin like a pickle by chance; one that ends as one, or that calls, is one.
+            let is_pickle = is_loaded || (inside.is_whole && bytes.get(range.start) == Some(&0x80)) || calls;
+            if is_pickle {
+                if number == 1 && !is_loaded {
+                    let place = Place::default().number("offset", count(range.start));
+                    let finding = Finding::built_in(&rules::NESTED).at(count(range.start), count(range.end)).place(place);
+                    out.find(if loads { finding.severity(Severity::Medium) } else { finding });
+                    is_told = true;
+                }
+                tell(bytes, &inside, "in a pickle inside: ", out);
+                can_unpack |= inside.names.iter().any(unpacks);
+                if level < MOST_LEVELS {
+                    waiting.extend(operands(&inside, level.saturating_add(1)));
+                } else if !inside.loaded.is_empty() {
+                    return Err(Exhausted(Resource::Depth).into());
+                }
+                packed.extend_from_slice(&inside.packed);
+                encoded.extend_from_slice(&inside.encoded);
             }
-            packed.extend(inside.packed);
-            encoded.extend(inside.encoded);
+            if let Some(stop) = stop {
+                return Err(stop);
+            }
+            // Behind an old file of torch stand its numbers.
+            let is_over = !is_loaded || !inside.is_whole || (is_torch && number >= TORCH_PICKLES);
+            if is_over || end <= at || end >= range.end {
+                if is_pickle {
+                    texts.into_view().into_iter().for_each(|view| out.read(view));
+                }
+                break;
+            }
+            at = end;
         }
-        if let Some(stop) = stop {
-            return Err(stop);
-        }
-    }
-    for range in facts.loaded.iter().take(MOST_CHILDREN) {
-        out.child(Source::stored(bytes.slice(range.clone())), None);
     }
     if !can_unpack {
         return Ok(());
