@@ -60,12 +60,12 @@ pub(crate) fn unpack(source: &Source, budget: &mut Budget) -> Unpacked {
         Codec::Zlib => gather(packed, None, budget, |gathered, budget| gathered.stream(Inflate::zlib(), budget)),
         Codec::Deflate => gather(packed, None, budget, |gathered, budget| gathered.stream(Inflate::deflate(), budget)),
         Codec::Gzip => gather(packed, None, budget, gzip),
-        Codec::Bzip2 => gather(packed, None, budget, |gathered, budget| {
-            coded::streams(Coding::Bzip2, b"BZh", gathered, budget)
-        }),
-        Codec::Xz => gather(packed, None, budget, |gathered, budget| {
-            coded::streams(Coding::Xz, b"\xfd7zXZ\0", gathered, budget)
-        }),
+        Codec::Bzip2 => {
+            gather(packed, None, budget, |gathered, budget| coded::streams(Coding::Bzip2, b"BZh", gathered, budget))
+        }
+        Codec::Xz => {
+            gather(packed, None, budget, |gathered, budget| coded::streams(Coding::Xz, b"\xfd7zXZ\0", gathered, budget))
+        }
         Codec::Lzma => raw(packed, Coding::LzmaAlone, None, budget),
         Codec::ZipLzma { size } => {
             gather(packed, None, budget, |gathered, budget| coded::zip_lzma(size, gathered, budget))

@@ -135,8 +135,7 @@ fn window(bytes: &[u8], out: &mut Out<'_>, budget: &mut Budget) -> Result<(), St
                 let message = format!("{} bytes ask for a window of {window} bytes", bytes.len());
                 let finding = Finding::built_in(&WINDOW).at(count(at), count(reader.position()));
                 // What a decoder has to keep is no more than what comes out, where the file has the bytes for it.
-                let severity =
-                    if window > WINDOW_BYTES.saturating_mul(8) { WINDOW.severity } else { Severity::Medium };
+                let severity = if window > WINDOW_BYTES.saturating_mul(8) { WINDOW.severity } else { Severity::Medium };
                 out.find(finding.severity(severity).message(message));
                 return Ok(());
             }

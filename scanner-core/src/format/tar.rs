@@ -276,6 +276,10 @@ impl Tape<'_> {
         if path::goes_through(&member.name, &self.links) {
             let message = "it is written through a link of the same archive";
             out.find(member.finding(&path::SYMLINK, message).severity(Severity::High));
+            // Where it lies is not where its name says: two dots may lead anywhere.
+            if path::climbs(&member.target) {
+                out.find(member.finding(&path::TRAVERSAL, "a link through a link that climbs"));
+            }
         }
         let folded = path::plain(&member.name);
         match member.header.kind {

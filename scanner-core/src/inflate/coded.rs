@@ -164,7 +164,8 @@ pub(super) fn stream(
         let input = rest.get(..BLOCK).unwrap_or(rest);
         let is_last = input.len() == rest.len();
         let Some(step) = engine.step(input, is_last, &mut block) else {
-            let what = if is_last { "the packed data are damaged or end too early" } else { "the packed data are damaged" };
+            let what =
+                if is_last { "the packed data are damaged or end too early" } else { "the packed data are damaged" };
             return Err(Stop::malformed(what, gathered.offset()));
         };
         let vain = count(step.used.saturating_sub(step.produced)).saturating_mul(STEPS_PER_VAIN_INPUT);

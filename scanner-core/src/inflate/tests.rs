@@ -73,10 +73,7 @@ fn stored_is_not_copied_and_obeys_the_door() {
     let source = packed(Codec::Stored, b"twelve bytes");
     let unpacked = unpack(&source, &mut budget(Resource::ArtifactBytes, 12));
     assert_eq!(unpacked.bytes.as_ptr(), source.packed.as_ptr());
-    assert_eq!(
-        stopped_by(&unpack(&source, &mut budget(Resource::ArtifactBytes, 11))),
-        Some(Resource::ArtifactBytes)
-    );
+    assert_eq!(stopped_by(&unpack(&source, &mut budget(Resource::ArtifactBytes, 11))), Some(Resource::ArtifactBytes));
 }
 
 #[test]
