@@ -96,7 +96,7 @@ fn from_hex(text: &[u8]) -> Vec<u8> {
 /// How the cases of an area are given to the scanner.
 pub fn how(area: &str) -> Kind {
     match area {
-        "hidden" | "injection" | "secrets" | "stream" | "terminal" => Kind::Text,
+        "hidden" | "injection" | "personal" | "secrets" | "stream" | "terminal" => Kind::Text,
         "binary" | "csv" | "html" | "png" | "program" | "text" => Kind::File,
         // Envelopes: the areas of the providers, and JSON that is nobody's.
         _ => Kind::Auto,

@@ -8,8 +8,11 @@ use memchr::memmem;
 use super::{Check, Said, Sink, saying};
 use crate::finding::{Confidence, Rule, RuleText, Severity};
 
-pub(super) const CHECK: Check =
-    Check { rules: &[&BASE, &FOREIGN_OBJECT, &FORM, &FRAME, &HANDLER, &META, &OBJECT, &SCRIPT, &STYLE, &URL], run };
+pub(super) const CHECK: Check = Check {
+    rules: &[&BASE, &FOREIGN_OBJECT, &FORM, &FRAME, &HANDLER, &META, &OBJECT, &SCRIPT, &STYLE, &URL],
+    in_views: false,
+    run,
+};
 
 const REMEDY: &str = "Show the text escaped, or clean the markup, before it reaches a page.";
 
