@@ -275,7 +275,8 @@ impl Run<'_> {
         let Queued { id, depth, text, name: full_name, claim } = next;
         let Some(record) = usize::try_from(id.0).ok().and_then(|at| self.records.get_mut(at)) else { return };
         let unpacked = inflate::unpack(&record.source, &mut self.budget);
-        let behind = u64::try_from(record.source.packed.len()).unwrap_or(u64::MAX).saturating_sub(unpacked.used);
+        let packed_rest = usize::try_from(unpacked.used).ok().and_then(|used| record.source.packed.get(used..));
+        let packed_rest = packed_rest.map_or_else(Bytes::new, |rest| record.source.packed.slice_ref(rest));
         let is_whole = unpacked.stop.is_none();
         let bytes = unpacked.bytes.clone();
         record.size = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
@@ -304,9 +305,8 @@ impl Run<'_> {
             let checked = format::claim::check(claim, &unpacked, &Place::default(), &mut out, &mut self.budget);
             stops.extend(checked.err().map(Stop::from));
         }
-        if is_whole && behind > 0 {
-            let message = format!("{behind} bytes stand behind the end of the packed stream");
-            out.find(Finding::built_in(&TRAILING).message(message));
+        if is_whole && !packed_rest.is_empty() {
+            behind_the_stream(packed_rest, &mut out);
         }
         if !text {
             compare_types(&sniffed, name.as_deref(), declared.as_deref(), size, &mut out);
@@ -401,6 +401,16 @@ fn shorten(words: &mut String) {
         words.truncate(end);
         words.push('…');
     }
+}
+
+/// What is left of a member's packed bytes once its stream has ended. Zeros are how tapes and blocks are filled up.
+fn behind_the_stream(rest: Bytes, out: &mut Out<'_>) {
+    if rest.iter().all(|byte| *byte == 0) {
+        return;
+    }
+    let message = format!("{} bytes stand behind the end of the packed stream", rest.len());
+    out.find(Finding::built_in(&TRAILING).message(message));
+    out.child(Source::stored(rest), None);
 }
 
 /// Every rule that lives in code: of the scan, of formats, of envelopes and of text checks.
