@@ -24,16 +24,20 @@ pub(crate) struct Format {
 }
 
 /// Every format. The first that lists a label takes it; a text that none lists is [`text`].
-pub(crate) const ALL: &[&Format] = &[&csv::FORMAT, &json::FORMAT, &png::FORMAT, &program::FORMAT, &text::FORMAT];
+pub(crate) const ALL: &[&Format] = &[&csv::FORMAT, &html::FORMAT, &json::FORMAT, &png::FORMAT, &program::FORMAT, &svg::FORMAT, &text::FORMAT, &xml::FORMAT];
 
 mod csv;
+mod html;
 mod json;
 mod png;
 mod program;
+mod svg;
 mod text;
+mod xml;
 
 /// Parts that several formats have.
 mod exif;
+mod markup;
 mod strings;
 
 /// The format that looks into a type, if there is one.

@@ -107,28 +107,37 @@ pub struct TextView {
     /// The rule to report when this text, which a person does not see where it stands, is worded as an instruction or
     /// carries a secret. Hidden text as such is ordinary.
     pub hidden: Option<&'static Rule>,
+    /// Its markup was judged by the format that cut it: the check for markup in plain text does not read it again.
+    pub is_judged: bool,
 }
 
 impl TextView {
     /// A text that stands as it is at an offset of the artifact.
     pub fn at(text: Bytes, offset: u64) -> Self {
-        Self { text, map: Some(OffsetMap::Shifted(offset)), place: Place::default(), decoded: Vec::new(), hidden: None }
+        Self { text, map: Some(OffsetMap::Shifted(offset)), place: Place::default(), decoded: Vec::new(), hidden: None, is_judged: false }
     }
 
     /// A text mapped back by `map`, after undoing `decoded`.
     pub fn decoded(text: Bytes, map: OffsetMap, decoded: Vec<&'static str>) -> Self {
-        Self { text, map: Some(map), place: Place::default(), decoded, hidden: None }
+        Self { text, map: Some(map), place: Place::default(), decoded, hidden: None, is_judged: false }
     }
 
     /// A text that belongs to the artifact and is not in its bytes, such as its name.
     pub fn beside(text: Bytes, what: &'static str) -> Self {
-        Self { text, map: None, place: Place::default().name("part", what), decoded: Vec::new(), hidden: None }
+        Self { text, map: None, place: Place::default().name("part", what), decoded: Vec::new(), hidden: None, is_judged: false }
     }
 
     /// The same text, which a person does not see: `rule` says why.
     #[must_use]
     pub fn hidden(mut self, rule: &'static Rule) -> Self {
         self.hidden = Some(rule);
+        self
+    }
+
+    /// The same text, whose markup is judged already.
+    #[must_use]
+    pub fn judged(mut self) -> Self {
+        self.is_judged = true;
         self
     }
 
