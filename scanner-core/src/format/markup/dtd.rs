@@ -13,7 +13,7 @@ use crate::{
 };
 
 pub(in crate::format) static EXTERNAL_ENTITY: Rule = Rule::built_in(
-    "xml/external-entity",
+    "markup/external-entity",
     "xml.external_entity",
     Severity::High,
     Confidence::High,
@@ -24,7 +24,7 @@ pub(in crate::format) static EXTERNAL_ENTITY: Rule = Rule::built_in(
     },
 );
 pub(in crate::format) static INTERNAL_ENTITY: Rule = Rule::built_in(
-    "xml/internal-entity",
+    "markup/internal-entity",
     "xml.internal_entity",
     Severity::High,
     Confidence::High,
@@ -35,7 +35,7 @@ pub(in crate::format) static INTERNAL_ENTITY: Rule = Rule::built_in(
     },
 );
 pub(in crate::format) static ENTITIES: Rule = Rule::built_in(
-    "xml/entities",
+    "markup/entities",
     "bomb.xml_entities",
     Severity::High,
     Confidence::High,
