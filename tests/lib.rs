@@ -97,7 +97,8 @@ fn from_hex(text: &[u8]) -> Vec<u8> {
 pub fn how(area: &str) -> Kind {
     match area {
         "hidden" | "injection" | "secrets" | "stream" | "terminal" => Kind::Text,
-        "binary" | "csv" | "html" | "mail" | "markdown" | "notebook" | "png" | "program" | "svg" | "text" | "xml" => Kind::File,
+        "binary" | "csv" | "html" | "mail" | "markdown" | "notebook" | "ole" | "png" | "program" | "rtf" | "svg" | "text"
+        | "xml" => Kind::File,
         // Envelopes: the areas of the providers, and JSON that is nobody's.
         _ => Kind::Auto,
     }

@@ -163,6 +163,15 @@ impl Source {
     }
 }
 
+/// What a container says of a member before it is unpacked. Untrusted: held against what comes out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Claim {
+    /// Its unpacked size, bytes.
+    pub size: Option<u64>,
+    /// CRC-32 of the unpacked bytes.
+    pub crc32: Option<u32>,
+}
+
 /// One untrusted thing: a text stream, an image, a file, a member of an archive.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -181,6 +190,8 @@ pub struct Artifact {
     pub also_at: Vec<String>,
     /// Its bytes.
     pub source: Source,
+    /// What the archive it is a member of says of it.
+    pub claim: Option<Claim>,
     /// The call it belongs to, by position in [`Bundle::calls`].
     pub call: Option<usize>,
     /// The reference it answers, by position in [`Bundle::references`].
@@ -198,6 +209,7 @@ impl Artifact {
             at: None,
             also_at: Vec::new(),
             source,
+            claim: None,
             call: None,
             reference: None,
         }

@@ -24,21 +24,41 @@ pub(crate) struct Format {
 }
 
 /// Every format. The first that lists a label takes it; a text that none lists is [`text`].
-pub(crate) const ALL: &[&Format] = &[&csv::FORMAT, &html::FORMAT, &json::FORMAT, &png::FORMAT, &program::FORMAT, &svg::FORMAT, &text::FORMAT, &xml::FORMAT];
+pub(crate) const ALL: &[&Format] = &[
+    &csv::FORMAT,
+    &html::FORMAT,
+    &json::FORMAT,
+    &ole::FORMAT,
+    &png::FORMAT,
+    &program::FORMAT,
+    &svg::FORMAT,
+    &text::FORMAT,
+    &xml::FORMAT,
+    &zip::FORMAT,
+];
 
 mod csv;
 mod html;
 mod json;
+mod ole;
 mod png;
 mod program;
 mod svg;
 mod text;
 mod xml;
+pub(crate) mod zip;
 
 /// Parts that several formats have.
+mod cfb;
+pub(crate) mod claim;
+mod embedded;
 mod exif;
 mod markup;
+mod names;
+mod path;
+pub(crate) mod pull;
 mod strings;
+mod vba;
 
 /// The format that looks into a type, if there is one.
 pub(crate) fn of(kind: &Type) -> Option<&'static Format> {
@@ -233,7 +253,7 @@ mod tests {
         assert_eq!(name("rust", true), Some("text"));
         assert_eq!(name("empty", false), Some("text"));
         assert_eq!(name("elf", false), Some("program"));
-        assert_eq!(name("zip", false), None);
+        assert_eq!(name("rar", false), None);
     }
 
     #[test]

@@ -1,16 +1,16 @@
 //! The scan: one queue, one budget, no recursion. It cannot fail: what it saw is a finding, what it could not is a gap.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     sync::Arc,
 };
 
 use bytes::Bytes;
 
 use crate::{
-    bundle::{Artifact, ArtifactId, Bundle, Origin, Source, Status},
+    bundle::{Artifact, ArtifactId, Bundle, Claim, Origin, Source, Status},
     envelope,
-    finding::{Finding, Findings, Gap, Reason, Rule, Stop, sha256_hex},
+    finding::{Finding, Findings, Gap, Place, Reason, Rule, Stop, sha256_hex},
     format::{self, Out, Subject},
     inflate,
     limits::{Budget, Exhausted, Limits, Resource},
@@ -136,6 +136,7 @@ struct Queued {
     depth: u64,
     text: bool,
     name: Option<Bytes>,
+    claim: Option<Claim>,
 }
 
 /// A scan while it runs.
@@ -252,7 +253,7 @@ impl Run<'_> {
             sha256: String::new(),
             source: artifact.source,
         });
-        self.queue.push_back(Queued { id, depth, text, name: full_name });
+        self.queue.push_back(Queued { id, depth, text, name: full_name, claim: artifact.claim });
         Some(id)
     }
 
@@ -267,15 +268,15 @@ impl Run<'_> {
 
     /// Unpack, sniff, inspect, read.
     fn look_at(&mut self, next: Queued) {
-        let Queued { id, depth, text, name: full_name } = next;
+        let Queued { id, depth, text, name: full_name, claim } = next;
         let Some(record) = usize::try_from(id.0).ok().and_then(|at| self.records.get_mut(at)) else { return };
         let unpacked = inflate::unpack(&record.source, &mut self.budget);
         let behind = u64::try_from(record.source.packed.len()).unwrap_or(u64::MAX).saturating_sub(unpacked.used);
         let is_whole = unpacked.stop.is_none();
-        let bytes = unpacked.bytes;
+        let bytes = unpacked.bytes.clone();
         record.size = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         record.sha256 = sha256_hex(&bytes);
-        let mut stops: Vec<Stop> = unpacked.stop.into_iter().collect();
+        let mut stops: Vec<Stop> = unpacked.stop.iter().cloned().collect();
         if let Err(exhausted) = self.budget.reach(Resource::ArtifactBytes, record.size) {
             stops.push(exhausted.into());
         }
@@ -295,6 +296,10 @@ impl Run<'_> {
 
         let subject = Subject { bytes: &bytes, kind };
         let mut out = Out::new(id, &subject, &mut self.findings, &mut self.gaps);
+        if let Some(claim) = claim {
+            let checked = format::claim::check(claim, &unpacked, &Place::default(), &mut out, &mut self.budget);
+            stops.extend(checked.err().map(Stop::from));
+        }
         if is_whole && behind > 0 {
             let message = format!("{behind} bytes stand behind the end of the packed stream");
             out.find(Finding::built_in(&TRAILING).message(message));
@@ -388,7 +393,10 @@ fn shorten(words: &mut String) {
 
 /// Every rule that lives in code: of the scan, of formats, of envelopes and of text checks.
 pub fn rules_in_code() -> impl Iterator<Item = &'static Rule> {
-    let formats = format::ALL.iter().flat_map(|format| format.rules);
+    let mut seen = BTreeSet::new();
+    // Parts that several formats have bring the same rule.
+    let formats =
+        format::ALL.iter().flat_map(|format| format.rules).filter(move |rule| seen.insert(std::ptr::from_ref(**rule)));
     lies::RULES.iter().chain(formats).chain(envelope::RULES).chain(provider::RULES).copied().chain(RuleSet::coded())
 }
 

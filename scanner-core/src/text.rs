@@ -254,8 +254,8 @@ impl Reading<'_> {
             finding.evidence = hit.evidence;
             finding.artifact = Some(self.artifact);
             finding.span = view.map.as_ref().map(|map| map.span(offset(hit.range.start), offset(hit.range.end)));
-            finding.place = view.place.clone();
-            if view.place.0.is_empty() {
+            finding.place = view.place_at(offset(hit.range.start));
+            if finding.place.0.is_empty() {
                 let (line, column) = lines.place(hit.range.start);
                 finding.place = finding.place.number("line", line).number("column", column);
             }

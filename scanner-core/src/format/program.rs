@@ -18,8 +18,6 @@ pub(crate) const FORMAT: Format = Format {
         "wasm",
         "class",
         "dex",
-        "jar",
-        "apk",
         "pyc",
         "swf",
         "lnk",
@@ -45,7 +43,7 @@ pub(crate) const FORMAT: Format = Format {
     ],
     inspect,
     rules: &[
-        &ELF, &PE, &MACHO, &WASM, &CLASS, &DEX, &JAR, &APK, &PYC, &FLASH, &LNK, &INSTALLER, &PACKAGE, &IMAGE,
+        &ELF, &PE, &MACHO, &WASM, &CLASS, &DEX, &PYC, &FLASH, &LNK, &INSTALLER, &PACKAGE, &IMAGE,
         &REGISTRY, &SHELL, &SERVER, &SOURCE, &SQL,
     ],
 };
@@ -82,15 +80,21 @@ fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Res
         out.unsupported("nothing here looks into archives of compiled code");
         return Ok(());
     }
-    if let Some(rule) = rule_of(subject.kind.label) {
-        let head = subject.bytes.len().min(HEAD);
-        let finding = Finding::built_in(rule).at(0, count(head)).place(Place::default().number("offset", 0));
-        out.find(finding.message(format!("{} ({})", rule.title, subject.kind.label)));
+    if let Some(rule) = named(subject, out) {
         if !subject.kind.is_text && rule.severity < Severity::High {
             out.unsupported("nothing here looks into this kind of program");
         }
     }
     if subject.kind.is_text { text::inspect(subject, out, budget) } else { Ok(()) }
+}
+
+/// Says what a program is, if its type is one.
+pub(super) fn named(subject: &Subject<'_>, out: &mut Out<'_>) -> Option<&'static Rule> {
+    let rule = rule_of(subject.kind.label)?;
+    let head = subject.bytes.len().min(HEAD);
+    let finding = Finding::built_in(rule).at(0, count(head)).place(Place::default().number("offset", 0));
+    out.find(finding.message(format!("{} ({})", rule.title, subject.kind.label)));
+    Some(rule)
 }
 
 /// The bytes that a type is recognised by stand here.
@@ -117,8 +121,8 @@ static MACHO: Rule = runs("program/macho", "exec.macho", "A program or library f
 static WASM: Rule = runs("program/wasm", "exec.wasm", "A WebAssembly program");
 static CLASS: Rule = runs("program/class", "exec.class", "A compiled Java class");
 static DEX: Rule = runs("program/dex", "exec.dex", "Compiled Android code");
-static JAR: Rule = runs("program/jar", "exec.jar", "A Java program");
-static APK: Rule = runs("program/apk", "exec.apk", "An Android app");
+pub(super) static JAR: Rule = runs("program/jar", "exec.jar", "A Java program");
+pub(super) static APK: Rule = runs("program/apk", "exec.apk", "An Android app");
 static PYC: Rule = runs("program/pyc", "exec.pyc", "Compiled Python code");
 static LNK: Rule = runs("program/shortcut", "exec.shortcut", "A Windows shortcut, which starts what it points at");
 static INSTALLER: Rule = runs("program/installer", "exec.installer", "An installer for Windows");
