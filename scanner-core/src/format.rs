@@ -34,6 +34,7 @@ pub(crate) const ALL: &[&Format] = &[
     &gif::FORMAT,
     &hdf5::FORMAT,
     &heif::FORMAT,
+    &html::FORMAT,
     &ico::FORMAT,
     &jpeg::FORMAT,
     &json::FORMAT,
@@ -49,11 +50,13 @@ pub(crate) const ALL: &[&Format] = &[
     &safetensors::FORMAT,
     &sevenz::FORMAT,
     &sqlite::FORMAT,
+    &svg::FORMAT,
     &tar::FORMAT,
     &text::FORMAT,
     &tiff::FORMAT,
     &typeset::FORMAT,
     &webp::FORMAT,
+    &xml::FORMAT,
     &zip::FORMAT,
 ];
 
@@ -66,6 +69,7 @@ mod gguf;
 mod gif;
 mod hdf5;
 mod heif;
+mod html;
 mod ico;
 mod jpeg;
 mod json;
@@ -81,11 +85,13 @@ mod program;
 mod safetensors;
 mod sevenz;
 mod sqlite;
+mod svg;
 mod tar;
 mod text;
 mod tiff;
 mod typeset;
 mod webp;
+mod xml;
 pub(crate) mod zip;
 
 /// Parts that several formats have.
@@ -97,6 +103,7 @@ mod embedded;
 mod exif;
 mod ifd;
 mod keras;
+mod markup;
 mod names;
 mod office;
 mod path;
