@@ -1,7 +1,7 @@
 //! The scan: one queue, one budget, no recursion. It cannot fail: what it saw is a finding, what it could not is a gap.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     sync::Arc,
 };
 
@@ -386,10 +386,19 @@ fn shorten(words: &mut String) {
     }
 }
 
-/// Every rule that lives in code: of the scan, of formats, of envelopes and of text checks.
+/// Every rule that lives in code: of the scan, of formats, of envelopes and of text checks. A rule that several formats
+/// share comes once.
 pub fn rules_in_code() -> impl Iterator<Item = &'static Rule> {
     let formats = format::ALL.iter().flat_map(|format| format.rules);
-    lies::RULES.iter().chain(formats).chain(envelope::RULES).chain(provider::RULES).copied().chain(RuleSet::coded())
+    let all = lies::RULES
+        .iter()
+        .chain(formats)
+        .chain(envelope::RULES)
+        .chain(provider::RULES)
+        .copied()
+        .chain(RuleSet::coded());
+    let mut seen = BTreeSet::new();
+    all.filter(move |rule| seen.insert(std::ptr::from_ref::<Rule>(*rule)))
 }
 
 /// Streams and messages are text whatever they look like.
