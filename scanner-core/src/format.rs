@@ -28,6 +28,9 @@ pub(crate) const ALL: &[&Format] = &[
     &csv::FORMAT,
     &html::FORMAT,
     &json::FORMAT,
+    &mail::FORMAT,
+    &markdown::FORMAT,
+    &notebook::FORMAT,
     &ole::FORMAT,
     &png::FORMAT,
     &program::FORMAT,
@@ -40,6 +43,9 @@ pub(crate) const ALL: &[&Format] = &[
 mod csv;
 mod html;
 mod json;
+mod mail;
+mod markdown;
+mod notebook;
 mod ole;
 mod png;
 mod program;
@@ -47,6 +53,8 @@ mod svg;
 mod text;
 mod xml;
 pub(crate) mod zip;
+
+pub(crate) use text::inspect_broken;
 
 /// Parts that several formats have.
 mod cfb;
