@@ -39,6 +39,9 @@ pub(crate) const ALL: &[&Format] = &[
     &jpeg::FORMAT,
     &json::FORMAT,
     &jxl::FORMAT,
+    &mail::FORMAT,
+    &markdown::FORMAT,
+    &notebook::FORMAT,
     &npy::FORMAT,
     &odf::FORMAT,
     &ole::FORMAT,
@@ -74,6 +77,9 @@ mod ico;
 mod jpeg;
 mod json;
 mod jxl;
+mod mail;
+mod markdown;
+mod notebook;
 mod npy;
 mod odf;
 mod ole;
@@ -93,6 +99,10 @@ mod typeset;
 mod webp;
 mod xml;
 pub(crate) mod zip;
+
+
+
+pub(crate) use text::inspect_broken;
 
 /// Parts that several formats have.
 mod boxes;

@@ -10,6 +10,7 @@ use crate::{
     finding::{Confidence, Rule, RuleText, Severity, Stop},
     format::{Format, Out, Subject, text, xml},
     limits::Budget,
+    view::TextView,
 };
 
 mod graph;
@@ -53,13 +54,18 @@ const DRAWN: u64 = 5_000_000;
 fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
     let decoded = text::inspect(subject, out, budget);
     let Some(view) = out.texts.pop() else { return decoded };
-    let mut judge = Judge::of(&view);
+    read(&view, out, budget).and(decoded)
+}
+
+/// Reads a text as SVG: its parts are read instead of it.
+pub(super) fn read(view: &TextView, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
+    let mut judge = Judge::of(view);
     let mut picture = Picture::default();
-    let mut walk = Walk::of(&view, Dialect::Xml);
-    let walked = walk.run(&view, &mut judge, &mut picture, out, budget);
-    xml::well_formed(&walk, &view, out);
+    let mut walk = Walk::of(view, Dialect::Xml);
+    let walked = walk.run(view, &mut judge, &mut picture, out, budget);
+    xml::well_formed(&walk, view, out);
     picture.graph.settle(DRAWN, &mut judge, &EXPANSION, out);
-    walked.and(decoded)
+    walked
 }
 
 /// What is remembered of the picture.

@@ -56,7 +56,22 @@ pub(super) static TRAILING: Rule = Rule::built_in(
 );
 
 /// Every rule about it.
-pub(crate) const RULES: &[&Rule] = &[&MISMATCH, &POLYGLOT, &PREFIX, &TRAILING];
+static RUNS: Rule = Rule::built_in(
+    "type/run-by-name",
+    "exec.script",
+    Severity::Medium,
+    Confidence::High,
+    RuleText {
+        title: "A text that its name makes a script",
+        why: "Windows runs a file of that ending at a double click, line by line, whatever is in it.",
+        remedy: "Rename it to .txt, or deliver it in an archive.",
+    },
+);
+
+/// Endings under which Windows runs any text.
+const RUN_BY_NAME: [&str; 9] = ["bat", "cmd", "vbs", "vbe", "jse", "wsf", "wsh", "wsc", "hta"];
+
+pub(crate) const RULES: &[&Rule] = &[&MISMATCH, &POLYGLOT, &PREFIX, &RUNS, &TRAILING];
 
 /// A lying name or declared type, bytes that are two things at once, and what stands before or behind.
 pub(super) fn compare_types(
@@ -71,7 +86,9 @@ pub(super) fn compare_types(
         // One kind of text under the name of another misleads nobody: a log called .csv, JSON lines called .json.
         let texts =
             sniffed.kind.is_text && sniff::types().iter().any(|kind| kind.mime == mismatch.declared && kind.is_text);
-        let severity = match (mismatch.more_dangerous, texts) {
+        // Bytes that nobody knows are a gap already; what they are worse than is not known.
+        let is_known = sniffed.kind != sniff::unknown();
+        let severity = match (mismatch.more_dangerous && is_known, texts) {
             (true, _) => Severity::High,
             (false, false) => Severity::Medium,
             (false, true) => Severity::Low,
@@ -86,8 +103,16 @@ pub(super) fn compare_types(
                 .message(format!("{promise} {}, the bytes are {mime}", mismatch.declared)),
         );
     }
+    let ending = name.and_then(|name| name.trim_end_matches(['.', ' ']).rsplit_once('.')).map(|(_, ending)| ending.to_ascii_lowercase());
+    if matches!(sniffed.kind.label, "txt" | "text-other")
+        && ending.is_some_and(|ending| RUN_BY_NAME.contains(&&*ending))
+    {
+        out.find(Finding::built_in(&RUNS));
+    }
     // A text behind the end is only what stands behind the end; an archive there opens as one.
     let second = sniffed.also.first().filter(|second| !(sniffed.trailing.is_some() && second.is_text));
+    // Labels of a diagram are HTML inside of SVG: its format looks into them.
+    let second = second.filter(|second| !(sniffed.kind.label == "svg" && second.label == "html"));
     if let Some(second) = second {
         // Markup in a note of a picture is read there, and a picture that is none is told there: a browser shows the
         // picture.

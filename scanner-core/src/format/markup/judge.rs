@@ -6,7 +6,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use memchr::{memchr, memmem};
+use memchr::{memchr, memchr_iter, memmem};
 
 use super::{
     address::Address,
@@ -60,13 +60,15 @@ pub(in crate::format) struct Judge<'a> {
     view: &'a TextView,
     told: BTreeMap<&'static str, (Finding, u64)>,
     carried: HashSet<String>,
+    /// A line counted from one, and where it was counted to.
+    line: (u64, usize),
     /// Something runs when the text is shown.
     pub(in crate::format) is_active: bool,
 }
 
 impl<'a> Judge<'a> {
     pub(in crate::format) fn of(view: &'a TextView) -> Self {
-        Self { view, told: BTreeMap::new(), carried: HashSet::new(), is_active: false }
+        Self { view, told: BTreeMap::new(), carried: HashSet::new(), line: (1, 0), is_active: false }
     }
 
     /// Tells a finding at a range of the text, the first ones of each rule.
@@ -83,9 +85,10 @@ impl<'a> Judge<'a> {
         out: &mut Out<'_>,
     ) {
         self.is_active |= rule.category.starts_with("html.") && severity > Severity::Low;
+        let place = self.view.place.clone().number("line", self.line_of(range.start));
         let counted = self.told.get(&*rule.id).map_or(0, |(_, told)| *told);
         let finding = || {
-            let finding = Finding::built_in(rule).severity(severity).place(self.view.place.clone());
+            let finding = Finding::built_in(rule).severity(severity).place(place.clone());
             let finding = if message.is_empty() { finding } else { finding.message(message) };
             match self.view.map.as_ref().map(|map| map.span(count(range.start), count(range.end))) {
                 Some(span) => finding.at(span.start, span.end),
@@ -113,6 +116,14 @@ impl<'a> Judge<'a> {
                 self.told.insert(id, (finding, 1));
             }
         }
+    }
+
+    /// The line of an offset. They mostly come in order.
+    fn line_of(&mut self, at: usize) -> u64 {
+        let (line, from) = if at < self.line.1 { (1, 0) } else { self.line };
+        let passed = self.view.text.get(from..at).unwrap_or_default();
+        self.line = (line.saturating_add(count(memchr_iter(b'\n', passed).count())), at);
+        self.line.0
     }
 
     /// Tells what was counted and not listed.

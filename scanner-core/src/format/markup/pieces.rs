@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use memchr::memchr;
+use memchr::{memchr, memchr_iter};
 
 use super::entity;
 use crate::{
     finding::Stop,
     limits::{Budget, Resource},
     reader::count,
-    view::{OffsetMap, TextView},
+    view::{Marks, OffsetMap, TextView},
 };
 
 /// What the way back of one piece takes.
@@ -21,14 +21,25 @@ pub(in crate::format) struct Pieces {
     text: Vec<u8>,
     runs: Vec<(u64, u64)>,
     end: usize,
+    /// From which offset on, which line of the text it comes from.
+    lines: Vec<(u64, u64)>,
+    /// The line reached, counted from zero, and up to where lines are counted.
+    line: (u64, usize),
 }
 
 impl Pieces {
     /// Adds a range as it stands.
     pub(in crate::format) fn push(&mut self, text: &[u8], range: Range<usize>, budget: &mut Budget) -> Result<(), Stop> {
         let Some(piece) = text.get(range.clone()).filter(|piece| !piece.is_empty()) else { return Ok(()) };
-        budget.spend(Resource::DecodedBytes, count(piece.len()).saturating_add(BYTES_PER_RUN))?;
-        self.begin(range.start);
+        let breaks = memchr_iter(b'\n', piece);
+        let marks = count(breaks.clone().count()).saturating_add(2);
+        budget.spend(Resource::DecodedBytes, count(piece.len()).saturating_add(marks.saturating_mul(BYTES_PER_RUN)))?;
+        self.begin(text, range.start);
+        let start = self.text.len();
+        for at in breaks {
+            self.line = (self.line.0.saturating_add(1), range.start.saturating_add(at).saturating_add(1));
+            self.lines.push((count(start.saturating_add(at).saturating_add(1)), self.line.0.saturating_add(1)));
+        }
         self.text.extend_from_slice(piece);
         self.end = range.end;
         Ok(())
@@ -48,8 +59,8 @@ impl Pieces {
                 at = at.saturating_add(1);
                 continue;
             };
-            budget.spend(Resource::DecodedBytes, count(stands.len()).saturating_add(BYTES_PER_RUN))?;
-            self.begin(at);
+            budget.spend(Resource::DecodedBytes, count(stands.len()).saturating_add(BYTES_PER_RUN.saturating_mul(2)))?;
+            self.begin(text, at);
             self.text.extend_from_slice(stands.as_bytes());
             at = at.saturating_add(length);
             self.end = at;
@@ -64,7 +75,13 @@ impl Pieces {
         }
     }
 
-    fn begin(&mut self, at: usize) {
+    fn begin(&mut self, text: &[u8], at: usize) {
+        let passed = text.get(self.line.1..at).unwrap_or_default();
+        let line = self.line.0.saturating_add(count(memchr_iter(b'\n', passed).count()));
+        self.line = (line, at.max(self.line.1));
+        if self.lines.last().is_none_or(|(_, last)| *last != line.saturating_add(1)) {
+            self.lines.push((count(self.text.len()), line.saturating_add(1)));
+        }
         // A piece that goes on where the last one ended needs no run of its own.
         let here = (count(self.text.len()), count(at));
         let goes_on = self.runs.last().is_some_and(|(text, origin)| {
@@ -91,7 +108,8 @@ impl Pieces {
             None => OffsetMap::Runs(self.runs),
         };
         let view = TextView::decoded(self.text.into(), map, base.decoded.clone());
-        Some(view.place(base.place.clone().name("part", part)).judged())
+        let marks = Marks::numbered("line", self.lines);
+        Some(view.place(base.place.clone().name("part", part)).marked(marks).judged())
     }
 }
 
@@ -100,7 +118,7 @@ mod tests {
     use bytes::Bytes;
 
     use super::*;
-    use crate::limits::Limits;
+    use crate::{finding::Place, limits::Limits};
 
     #[test]
     fn pieces_lead_back() {
@@ -119,5 +137,6 @@ mod tests {
         assert_eq!(span(0, 2), (100, 102));
         assert_eq!(span(2, 3), (102, 106));
         assert_eq!(span(5, 7), (110, 112));
+        assert_eq!(view.place_at(5), Place::default().name("part", "text").number("line", 1));
     }
 }
