@@ -131,7 +131,7 @@ fn registries_are_their_folders() {
         (
             "scanner-core/src/format.rs",
             "scanner-core/src/format",
-            &["cfb", "claim", "embedded", "exif", "names", "office", "path", "pull", "strings", "vba"][..],
+            &["cfb", "claim", "embedded", "exif", "markup", "names", "office", "path", "pull", "strings", "vba"][..],
         ),
         ("scanner-core/src/provider.rs", "scanner-core/src/provider", &["tests"]),
         ("scanner-core/src/text/check.rs", "scanner-core/src/text/check", &[]),

@@ -24,18 +24,34 @@ pub(crate) struct Format {
 }
 
 /// Every format. The first that lists a label takes it; a text that none lists is [`text`].
-pub(crate) const ALL: &[&Format] =
-    &[&csv::FORMAT, &epub::FORMAT, &json::FORMAT, &odf::FORMAT, &ole::FORMAT, &ooxml::FORMAT, &png::FORMAT, &program::FORMAT, &text::FORMAT, &zip::FORMAT];
+pub(crate) const ALL: &[&Format] = &[
+    &csv::FORMAT,
+    &epub::FORMAT,
+    &html::FORMAT,
+    &json::FORMAT,
+    &odf::FORMAT,
+    &ole::FORMAT,
+    &ooxml::FORMAT,
+    &png::FORMAT,
+    &program::FORMAT,
+    &svg::FORMAT,
+    &text::FORMAT,
+    &xml::FORMAT,
+    &zip::FORMAT,
+];
 
 mod csv;
 mod epub;
+mod html;
 mod json;
 mod odf;
 mod ole;
 mod ooxml;
 mod png;
 mod program;
+mod svg;
 mod text;
+mod xml;
 pub(crate) mod zip;
 
 /// Parts that several formats have.
@@ -43,6 +59,7 @@ mod cfb;
 pub(crate) mod claim;
 mod embedded;
 mod exif;
+mod markup;
 mod names;
 mod office;
 mod path;

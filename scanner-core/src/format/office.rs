@@ -245,14 +245,14 @@ impl<'a> Driver<'a> {
                 }
                 walker.start(&tag, page);
             }
-            Event::End { name, .. } => walker.end(name, page),
+            Event::End(name) => walker.end(name, page),
             Event::Text(text) => {
                 self.count_text(&text);
                 walker.text(&text.value(), page);
             }
-            Event::Comment(inside, _) => page.texts.part(Sight::Unseen, inside),
-            Event::Instruction(inside, _) if inside.starts_with(b"xml ") => {}
-            Event::Instruction(inside, _) => page.texts.part(Sight::Unseen, inside),
+            Event::Comment(inside) => page.texts.part(Sight::Unseen, inside),
+            Event::Instruction(inside) if inside.starts_with(b"xml ") => {}
+            Event::Instruction(inside) => page.texts.part(Sight::Unseen, inside),
             Event::Doctype(doctype) => {
                 let (growth, findings) = doctype.judge(budget)?;
                 self.growth = Some(growth);

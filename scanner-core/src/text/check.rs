@@ -19,6 +19,8 @@ pub(crate) struct Check {
     pub(crate) rules: &'static [&'static Rule],
     /// Reads a text once, in linear time.
     pub(crate) run: fn(&[u8], &mut Sink<'_>),
+    /// It looks for markup where plain text is expected.
+    pub(crate) reads_markup: bool,
 }
 
 /// Every check.

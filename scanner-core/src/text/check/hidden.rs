@@ -10,7 +10,7 @@ use crate::{
     text::confusable::{ascii_twin, is_foreign},
 };
 
-pub(super) const CHECK: Check = Check { rules: &[&BIDI, &CONTROL, &HOMOGLYPH, &TAGS, &VARIATION, &ZERO_WIDTH], run };
+pub(super) const CHECK: Check = Check { rules: &[&BIDI, &CONTROL, &HOMOGLYPH, &TAGS, &VARIATION, &ZERO_WIDTH], run, reads_markup: false };
 
 static BIDI: Rule = Rule::built_in(
     "hidden/bidi",

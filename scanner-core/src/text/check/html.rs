@@ -9,7 +9,7 @@ use super::{Check, Said, Sink, saying};
 use crate::finding::{Confidence, Rule, RuleText, Severity};
 
 pub(super) const CHECK: Check =
-    Check { rules: &[&BASE, &FOREIGN_OBJECT, &FORM, &FRAME, &HANDLER, &META, &OBJECT, &SCRIPT, &STYLE, &URL], run };
+    Check { rules: &[&BASE, &FOREIGN_OBJECT, &FORM, &FRAME, &HANDLER, &META, &OBJECT, &SCRIPT, &STYLE, &URL], run, reads_markup: true };
 
 const REMEDY: &str = "Show the text escaped, or clean the markup, before it reaches a page.";
 

@@ -5,7 +5,7 @@ use memchr::memmem;
 use super::{Check, Said, Sink};
 use crate::finding::{Confidence, Rule, RuleText, Severity};
 
-pub(super) const CHECK: Check = Check { rules: &[&PRIVATE_KEY], run };
+pub(super) const CHECK: Check = Check { rules: &[&PRIVATE_KEY], run, reads_markup: false };
 
 static PRIVATE_KEY: Rule = Rule::built_in(
     "secret/private-key",

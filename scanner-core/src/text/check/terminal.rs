@@ -10,7 +10,7 @@ use super::{Check, Said, Sink, saying};
 use crate::finding::{Confidence, Rule, RuleText, Severity};
 
 pub(super) const CHECK: Check =
-    Check { rules: &[&CLIPBOARD, &CONCEAL, &CONTROL, &CURSOR, &DEVICE, &HYPERLINK, &TITLE], run };
+    Check { rules: &[&CLIPBOARD, &CONCEAL, &CONTROL, &CURSOR, &DEVICE, &HYPERLINK, &TITLE], run, reads_markup: false };
 
 static CLIPBOARD: Rule = Rule::built_in(
     "terminal/clipboard",
