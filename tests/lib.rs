@@ -97,8 +97,8 @@ fn from_hex(text: &[u8]) -> Vec<u8> {
 pub fn how(area: &str) -> Kind {
     match area {
         "hidden" | "injection" | "secrets" | "stream" | "terminal" => Kind::Text,
-        "binary" | "csv" | "epub" | "html" | "mail" | "markdown" | "notebook" | "odf" | "ole" | "ooxml" | "png" | "program"
-        | "rtf" | "svg" | "text" | "xml" => Kind::File,
+        "binary" | "csv" | "epub" | "html" | "mail" | "markdown" | "notebook" | "odf" | "ole" | "ooxml" | "png"
+        | "program" | "rtf" | "svg" | "text" | "xml" => Kind::File,
         // Envelopes: the areas of the providers, and JSON that is nobody's.
         _ => Kind::Auto,
     }

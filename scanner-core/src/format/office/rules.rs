@@ -355,11 +355,15 @@ const fn join<const N: usize>(lists: &[&[&'static Rule]]) -> [&'static Rule; N] 
     while let [list, behind @ ..] = rest {
         let mut list = *list;
         while let [rule, next @ ..] = list {
-            #[expect(clippy::indexing_slicing, reason = "done by the compiler, which refuses to leave the bounds")]
+            #[expect(
+                clippy::indexing_slicing,
+                clippy::arithmetic_side_effects,
+                reason = "done by the compiler, which refuses to leave the bounds"
+            )]
             {
                 out[at] = rule;
+                at += 1;
             }
-            at += 1;
             list = next;
         }
         rest = behind;

@@ -55,17 +55,7 @@ fn every_event() {
     let text = "<?xml version='1.0'?><w:a x:b = \"1 &lt; 2\" c='\"'>t&amp;<!-- n --><e/><![CDATA[<&]]></w:a>\n";
     assert_eq!(
         events(text),
-        [
-            "?xml version='1.0'",
-            "<a x:b=1 < 2 c=\"",
-            "\"t&\"",
-            "! n ",
-            "<e",
-            ">e",
-            "\"<&\"",
-            ">a",
-            "\"\\n\"",
-        ]
+        ["?xml version='1.0'", "<a x:b=1 < 2 c=\"", "\"t&\"", "! n ", "<e", ">e", "\"<&\"", ">a", "\"\\n\"",]
     );
 }
 
