@@ -15,7 +15,7 @@ use super::markup::{
 };
 use crate::{
     finding::{Confidence, Finding, Rule, RuleText, Severity, Stop},
-    format::{Format, Out, Subject, program::launcher, text},
+    format::{Format, Out, Subject, ooxml, program::launcher, text},
     limits::Budget,
     reader::count,
     view::TextView,
@@ -64,6 +64,10 @@ pub(super) static ENCODING: Rule = Rule::built_in(
 );
 
 fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
+    // A document of an office program that is one XML and no zip.
+    if ooxml::flat::inspect(subject.bytes, out, budget)? {
+        return Ok(());
+    }
     let decoded = text::inspect(subject, out, budget);
     let Some(view) = out.texts.pop() else { return decoded };
     let mut judge = Judge::of(&view);
