@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::hits::{Hit, Hits, Source};
-use crate::finding::{Confidence, Rule, Secret, Severity, fingerprint};
+use crate::finding::{Confidence, Rule, Secret, Severity};
 
 mod hidden;
 mod html;
@@ -28,7 +28,6 @@ pub(crate) const ALL: &[&Check] = &[&hidden::CHECK, &html::CHECK, &key::CHECK, &
 #[derive(Debug)]
 pub(crate) struct Sink<'a> {
     hits: &'a mut Hits,
-    label: &'a str,
 }
 
 /// What a check says beyond its rule.
@@ -43,19 +42,18 @@ pub(crate) struct Said {
 }
 
 impl<'a> Sink<'a> {
-    pub(super) fn new(hits: &'a mut Hits, label: &'a str) -> Self {
-        Self { hits, label }
+    pub(super) fn new(hits: &'a mut Hits) -> Self {
+        Self { hits }
     }
 
     /// Found at a range of the text.
     pub(crate) fn find(&mut self, rule: &'static Rule, text: &[u8], range: Range<usize>, said: Said) {
-        let label = self.label;
         let matched = text.get(range.clone()).unwrap_or_default();
         self.hits.add(Source::BuiltIn(rule), range, || Hit {
             severity: said.severity.unwrap_or(rule.severity),
             confidence: said.confidence.unwrap_or(rule.confidence),
             message: said.message,
-            ..Hit::new(rule.severity, rule.confidence, fingerprint(&rule.id, label, matched))
+            ..Hit::new(rule.severity, rule.confidence, matched)
         });
     }
 
