@@ -59,6 +59,7 @@ impl Scanner {
             watch: Watch::default(),
             watched: input.watch.clone(),
             context: BTreeMap::new(),
+            input: (input.bytes.clone(), sha256_hex(&input.bytes)),
             budget: Budget::new(self.limits),
             findings: Findings::keeping(self.limits.get(Resource::Findings)),
             gaps: Vec::new(),
@@ -76,7 +77,7 @@ impl Scanner {
             candidates: Vec::new(),
             surface: None,
             status: None,
-            sha256: sha256_hex(&input.bytes),
+            sha256: run.input.1.clone(),
             size,
         };
         let mut refusal = None;
@@ -148,6 +149,8 @@ struct Run<'a> {
     watched: Vec<String>,
     /// Context of a bundle.
     context: BTreeMap<String, String>,
+    /// The bytes of the input and their digest.
+    input: (Bytes, String),
     budget: Budget,
     findings: Findings,
     gaps: Vec<Gap>,
@@ -275,23 +278,29 @@ impl Run<'_> {
         let Queued { id, depth, text, name: full_name, claim } = next;
         let Some(record) = usize::try_from(id.0).ok().and_then(|at| self.records.get_mut(at)) else { return };
         let unpacked = inflate::unpack(&record.source, &mut self.budget);
-        let behind = u64::try_from(record.source.packed.len()).unwrap_or(u64::MAX).saturating_sub(unpacked.used);
+        let packed_rest = usize::try_from(unpacked.used).ok().and_then(|used| record.source.packed.get(used..));
+        let packed_rest = packed_rest.map_or_else(Bytes::new, |rest| record.source.packed.slice_ref(rest));
         let is_whole = unpacked.stop.is_none();
         let bytes = unpacked.bytes.clone();
         record.size = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-        record.sha256 = sha256_hex(&bytes);
+        record.sha256 = match &self.input {
+            // The input as it came was digested at the door.
+            (input, digest) if input.as_ptr() == bytes.as_ptr() && input.len() == bytes.len() => digest.clone(),
+            _ => sha256_hex(&bytes),
+        };
         let mut stops: Vec<Stop> = unpacked.stop.iter().cloned().collect();
         if let Err(exhausted) = self.budget.reach(Resource::ArtifactBytes, record.size) {
             stops.push(exhausted.into());
         }
         let sniffed = match self.budget.spend(Resource::Steps, sniff::STEPS) {
+            // A stream is text whatever it looks like: it is shown as text and never opened by type.
+            Ok(()) if text => sniff::sniff_stream(&bytes),
             Ok(()) => sniff::sniff(&bytes),
             Err(exhausted) => {
                 stops.push(exhausted.into());
                 Sniffed::unknown()
             }
         };
-        // A stream is text whatever it looks like: it is shown as text and never opened by type.
         record.kind = if text { sniff::plain_text() } else { sniffed.kind };
         record.browser = sniffed.browser;
         record.also.clone_from(&sniffed.also);
@@ -304,9 +313,8 @@ impl Run<'_> {
             let checked = format::claim::check(claim, &unpacked, &Place::default(), &mut out, &mut self.budget);
             stops.extend(checked.err().map(Stop::from));
         }
-        if is_whole && behind > 0 {
-            let message = format!("{behind} bytes stand behind the end of the packed stream");
-            out.find(Finding::built_in(&TRAILING).message(message));
+        if is_whole && !packed_rest.is_empty() {
+            behind_the_stream(packed_rest, &mut out);
         }
         if !text {
             compare_types(&sniffed, name.as_deref(), declared.as_deref(), size, &mut out);
@@ -317,6 +325,7 @@ impl Run<'_> {
             stops.extend((format.inspect)(&subject, &mut out, &mut self.budget).err().map(|stop| stop.of(format.name)));
         } else if kind == sniff::unknown() {
             out.gap(Gap::new(Reason::UnknownType, "nothing here knows what these bytes are"));
+            format::inspect_broken(&subject, &mut out);
         } else if !kind.is_opaque() {
             out.unsupported(format!("nothing here looks into {} yet", kind.mime));
         }
@@ -401,6 +410,16 @@ fn shorten(words: &mut String) {
         words.truncate(end);
         words.push('…');
     }
+}
+
+/// What is left of a member's packed bytes once its stream has ended. Zeros are how tapes and blocks are filled up.
+fn behind_the_stream(rest: Bytes, out: &mut Out<'_>) {
+    if rest.iter().all(|byte| *byte == 0) {
+        return;
+    }
+    let message = format!("{} bytes stand behind the end of the packed stream", rest.len());
+    out.find(Finding::built_in(&TRAILING).message(message));
+    out.child(Source::stored(rest), None);
 }
 
 /// Every rule that lives in code: of the scan, of formats, of envelopes and of text checks.

@@ -107,6 +107,8 @@ pub struct TextView {
     /// The rule to report when this text, which a person does not see where it stands, is worded as an instruction or
     /// carries a secret. Hidden text as such is ordinary.
     pub hidden: Option<&'static Rule>,
+    /// Its markup was judged by the format that cut it: the check for markup in plain text does not read it again.
+    pub is_judged: bool,
     /// Finer places within the text, where it is made of many small ones.
     pub marks: Option<Marks>,
 }
@@ -172,13 +174,14 @@ impl TextView {
             place: Place::default(),
             decoded: Vec::new(),
             hidden: None,
+            is_judged: false,
             marks: None,
         }
     }
 
     /// A text mapped back by `map`, after undoing `decoded`.
     pub fn decoded(text: Bytes, map: OffsetMap, decoded: Vec<&'static str>) -> Self {
-        Self { text, map: Some(map), place: Place::default(), decoded, hidden: None, marks: None }
+        Self { text, map: Some(map), place: Place::default(), decoded, hidden: None, is_judged: false, marks: None }
     }
 
     /// A text that belongs to the artifact and is not in its bytes, such as its name.
@@ -189,6 +192,7 @@ impl TextView {
             place: Place::default().name("part", what),
             decoded: Vec::new(),
             hidden: None,
+            is_judged: false,
             marks: None,
         }
     }
@@ -197,6 +201,13 @@ impl TextView {
     #[must_use]
     pub fn hidden(mut self, rule: &'static Rule) -> Self {
         self.hidden = Some(rule);
+        self
+    }
+
+    /// The same text, whose markup is judged already.
+    #[must_use]
+    pub fn judged(mut self) -> Self {
+        self.is_judged = true;
         self
     }
 

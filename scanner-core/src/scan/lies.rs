@@ -83,7 +83,7 @@ static INSTALLED_BY_NAME: Rule = Rule::built_in(
 pub(crate) const RULES: &[&Rule] = &[&MISMATCH, &POLYGLOT, &PREFIX, &TRAILING, &RUN_BY_NAME, &INSTALLED_BY_NAME];
 
 /// Endings of texts that Windows runs, whatever is in them.
-const RUN: [&str; 9] = ["bat", "cmd", "hta", "jse", "ps1", "vbe", "vbs", "wsf", "wsh"];
+const RUN: [&str; 10] = ["bat", "cmd", "hta", "jse", "ps1", "vbe", "vbs", "wsc", "wsf", "wsh"];
 /// Endings of archives that are installed.
 const INSTALLED: [&str; 8] = ["appx", "appxbundle", "ipa", "msix", "msixbundle", "nupkg", "vsix", "xpi"];
 
@@ -118,7 +118,9 @@ pub(super) fn compare_types(
         // One kind of text under the name of another misleads nobody: a log called .csv, JSON lines called .json.
         let texts =
             sniffed.kind.is_text && sniff::types().iter().any(|kind| kind.mime == mismatch.declared && kind.is_text);
-        let severity = match (mismatch.more_dangerous, texts) {
+        // Bytes that nobody knows are a gap already; what they are worse than is not known.
+        let is_known = sniffed.kind != sniff::unknown();
+        let severity = match (mismatch.more_dangerous && is_known, texts) {
             (true, _) => Severity::High,
             (false, false) => Severity::Medium,
             (false, true) => Severity::Low,
@@ -135,6 +137,8 @@ pub(super) fn compare_types(
     }
     // A text behind the end is only what stands behind the end; an archive there opens as one.
     let second = sniffed.also.first().filter(|second| !(sniffed.trailing.is_some() && second.is_text));
+    // Labels of a diagram are HTML inside of SVG: its format looks into them.
+    let second = second.filter(|second| !(sniffed.kind.label == "svg" && second.label == "html"));
     if let Some(second) = second {
         // Markup in a note of a picture is read there, and a picture that is none is told there: a browser shows the
         // picture.

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::peek::{Peek, is_binary};
+use super::peek::{Peek, has_binary, is_binary};
 
 mod code;
 mod config;
@@ -151,7 +151,7 @@ enum Order {
 /// UTF-16 without a mark: ASCII in one place of each pair, NUL in the other, nearly always.
 fn nul_pattern(head: &[u8]) -> Option<Order> {
     let pairs = head.len() / 2;
-    if pairs < 4 {
+    if pairs < 4 || memchr::memchr(0, head).is_none() {
         return None;
     }
     let is_plain = |byte: u8| matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r');
@@ -200,7 +200,8 @@ fn decode_utf32(peek: Peek<'_>, whole: bool) -> Option<Text<'_>> {
 /// Whether bytes without NUL patterns are text: no binary bytes but the few that terminals use, and high bytes that
 /// are UTF-8 or follow one another as in a legacy charset.
 fn is_text(head: &[u8]) -> bool {
-    let binary = head.iter().filter(|byte| is_binary(**byte) && !matches!(byte, 0x07 | 0x08 | 0x0b)).count();
+    let is_odd = |byte: &&u8| is_binary(**byte) && !matches!(byte, 0x07 | 0x08 | 0x0b);
+    let binary = if has_binary(head) { head.iter().filter(is_odd).count() } else { 0 };
     // A DOS end-of-file mark, a stray form feed or escape; a NUL is no text.
     if memchr::memchr(0, head).is_some() || binary > head.len() / 256 {
         let dos_end = binary == 1 && head.last() == Some(&0x1a) && head.len() > 1;
