@@ -137,7 +137,7 @@ mod documents {
         main[10..12].copy_from_slice(&flags.to_le_bytes());
         let at = main.len() as u32;
         main.extend(text);
-        let (units, fc) = if is_wide { (text.len() / 2, at) } else { (text.len(), at * 2 | 0x4000_0000) };
+        let (units, fc) = if is_wide { (text.len() / 2, at) } else { (text.len(), (at * 2) | 0x4000_0000) };
         let pieces =
             [&0_u32.to_le_bytes()[..], &(units as u32).to_le_bytes(), &[0, 0], &fc.to_le_bytes(), &[0, 0]].concat();
         let table = [&[2][..], &(pieces.len() as u32).to_le_bytes(), &pieces].concat();
