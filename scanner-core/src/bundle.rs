@@ -144,6 +144,21 @@ pub enum Codec {
     Deflate,
     /// RFC 1952, all members.
     Gzip,
+    /// bzip2, all streams.
+    Bzip2,
+    /// xz, all streams.
+    Xz,
+    /// LZMA behind its header of 13 bytes.
+    Lzma,
+    /// LZMA as zips have it; `u64::MAX` where a mark ends it.
+    ZipLzma {
+        /// Bytes that come out.
+        size: u64,
+    },
+    /// deflate with a window of 64 KiB.
+    Deflate64,
+    /// RFC 8878, all frames.
+    Zstd,
 }
 
 /// A handle on bytes: a range of the parent and how it is packed. Unpacked when its turn comes, so memory does not

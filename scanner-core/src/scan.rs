@@ -64,6 +64,7 @@ impl Scanner {
             gaps: Vec::new(),
             records: Vec::new(),
             queue: VecDeque::new(),
+            tail: Vec::new(),
         };
         let size = u64::try_from(input.bytes.len()).unwrap_or(u64::MAX);
         let mut source = SourceRecord {
@@ -152,6 +153,8 @@ struct Run<'a> {
     gaps: Vec<Gap>,
     records: Vec<ArtifactRecord>,
     queue: VecDeque<Queued>,
+    /// The end of the text read last: a string of the watch list may go on in the next one.
+    tail: Vec<u8>,
 }
 
 impl Run<'_> {
@@ -260,7 +263,8 @@ impl Run<'_> {
     /// Makes untrusted words fit to be repeated: cut short, and secrets in them masked.
     fn tame(&self, words: &mut String) {
         shorten(words);
-        let reading = Reading { rules: self.rules, watch: &self.watch, label: "name", artifact: ArtifactId(0) };
+        let reading =
+            Reading { rules: self.rules, watch: &self.watch, label: "name", name: None, artifact: ArtifactId(0) };
         if let Some(masked) = reading.masked(words) {
             *words = masked;
         }
@@ -271,7 +275,8 @@ impl Run<'_> {
         let Queued { id, depth, text, name: full_name, claim } = next;
         let Some(record) = usize::try_from(id.0).ok().and_then(|at| self.records.get_mut(at)) else { return };
         let unpacked = inflate::unpack(&record.source, &mut self.budget);
-        let behind = u64::try_from(record.source.packed.len()).unwrap_or(u64::MAX).saturating_sub(unpacked.used);
+        let packed_rest = usize::try_from(unpacked.used).ok().and_then(|used| record.source.packed.get(used..));
+        let packed_rest = packed_rest.map_or_else(Bytes::new, |rest| record.source.packed.slice_ref(rest));
         let is_whole = unpacked.stop.is_none();
         let bytes = unpacked.bytes.clone();
         record.size = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
@@ -300,9 +305,8 @@ impl Run<'_> {
             let checked = format::claim::check(claim, &unpacked, &Place::default(), &mut out, &mut self.budget);
             stops.extend(checked.err().map(Stop::from));
         }
-        if is_whole && behind > 0 {
-            let message = format!("{behind} bytes stand behind the end of the packed stream");
-            out.find(Finding::built_in(&TRAILING).message(message));
+        if is_whole && !packed_rest.is_empty() {
+            behind_the_stream(packed_rest, &mut out);
         }
         if !text {
             compare_types(&sniffed, name.as_deref(), declared.as_deref(), size, &mut out);
@@ -319,8 +323,16 @@ impl Run<'_> {
         }
         let (mut texts, children) = (std::mem::take(&mut out.texts), std::mem::take(&mut out.children));
         texts.extend(full_name.map(|name| TextView::beside(name, "name")));
-        let reading = Reading { rules: self.rules, watch: &self.watch, label: kind.label, artifact: id };
+        let reading =
+            Reading { rules: self.rules, watch: &self.watch, label: kind.label, name: name.as_deref(), artifact: id };
         for view in &texts {
+            // What is not in the artifact's bytes, such as its name, stands between no two texts.
+            if let Some(map) = &view.map {
+                if let Some((finding, length)) = self.watch.over_the_seam(&self.tail, &view.text) {
+                    self.findings.add(Finding { artifact: Some(id), span: Some(map.span(0, length)), ..finding });
+                }
+                self.tail = self.watch.tail(&view.text).to_vec();
+            }
             if let Err(stop) = reading.read(view, &mut self.budget, &mut self.findings) {
                 stops.push(stop);
                 break;
@@ -390,6 +402,16 @@ fn shorten(words: &mut String) {
         words.truncate(end);
         words.push('…');
     }
+}
+
+/// What is left of a member's packed bytes once its stream has ended. Zeros are how tapes and blocks are filled up.
+fn behind_the_stream(rest: Bytes, out: &mut Out<'_>) {
+    if rest.iter().all(|byte| *byte == 0) {
+        return;
+    }
+    let message = format!("{} bytes stand behind the end of the packed stream", rest.len());
+    out.find(Finding::built_in(&TRAILING).message(message));
+    out.child(Source::stored(rest), None);
 }
 
 /// Every rule that lives in code: of the scan, of formats, of envelopes and of text checks.

@@ -18,18 +18,21 @@ mod check;
 mod confusable;
 mod decode;
 mod derive;
+mod gitleaks;
 mod hits;
 mod lines;
 mod mention;
 mod normalize;
+mod proof;
 mod rules;
 mod undo;
 mod watch;
 
+pub use proof::Proof;
 pub use rules::{RuleSet, RuleTestFailure, TextRule};
 pub use watch::Watch;
 
-use check::Sink;
+use check::{About, Sink};
 use hits::{Hit, Hits, Source};
 use lines::Lines;
 use rules::SPAN_CAP;
@@ -55,6 +58,8 @@ pub(crate) struct Reading<'a> {
     pub(crate) watch: &'a Watch,
     /// The artifact's type.
     pub(crate) label: &'a str,
+    /// Its name, which is untrusted.
+    pub(crate) name: Option<&'a str>,
     /// The artifact.
     pub(crate) artifact: ArtifactId,
 }
@@ -89,7 +94,7 @@ impl Reading<'_> {
     fn gather(&self, text: &[u8], is_judged: bool, budget: &mut Budget, hits: &mut Hits) -> Result<(), Stop> {
         let base = Layer { text, maps: Vec::new(), decoded: Vec::new(), scope: Scope::All };
         let marks = self.scan(&base, budget, hits)?;
-        for check in check::ALL.iter().filter(|check| !(is_judged && check.reads_markup)) {
+        for check in check::ALL.iter().filter(|check| !(is_judged && check.about == About::Markup)) {
             budget.spend(Resource::Steps, u64::try_from(text.len()).unwrap_or(u64::MAX) / BYTES_PER_STEP / 4)?;
             (check.run)(text, &mut Sink::new(hits, self.label));
         }
@@ -134,7 +139,7 @@ impl Reading<'_> {
             let hidden = Secret { range: layer.in_base(&range), public_prefix: 0 };
             hits.add(Source::BuiltIn(&watch::LITERAL), hidden.range.clone(), || Hit {
                 decoded: layer.decoded.clone(),
-                ..Hit::of(&watch::LITERAL, fingerprint(&watch::LITERAL.id, self.label, matched))
+                ..Hit::of(&watch::LITERAL, self.watch.mark(matched))
             });
             hits.hide(hidden);
         }
@@ -156,6 +161,15 @@ impl Reading<'_> {
         });
         hits.looks = looks;
         outcome?;
+        if layer.scope == Scope::All {
+            self.gitleaks(layer, budget, hits)?;
+            if !layer.decoded.is_empty() {
+                for check in check::ALL.iter().filter(|check| check.about == About::Data) {
+                    budget.spend(Resource::Steps, bytes / BYTES_PER_STEP / 4)?;
+                    (check.run)(layer.text, &mut Sink::within(hits, self.label, layer));
+                }
+            }
+        }
         Ok(marks)
     }
 
@@ -206,28 +220,37 @@ impl Reading<'_> {
     }
 
     fn hit(&self, rule: &TextRule, index: usize, found: Range<usize>, layer: &Layer<'_>, hits: &mut Hits) {
-        let mut severity = rule.severity();
+        let (mut severity, mut confidence) = (rule.severity(), rule.rule.confidence);
+        let mut marked = (self.label, found.clone());
         if rule.is_secret() {
             let part = rule.pattern.group(layer.text, found.clone()).unwrap_or_else(|| found.clone());
             let secret = layer.text.get(part.clone()).unwrap_or_default();
             if hits::entropy_tenths(secret) < rule.entropy_tenths {
                 return;
             }
+            match rule.proof.map_or(Some(confidence), |proof| proof.weigh(secret, confidence)) {
+                Some(weighed) => confidence = weighed,
+                None => return,
+            }
             if hits::is_placeholder(secret) {
                 severity = Severity::Info;
             }
+            // The same secret in a log, a table and an address is one incident: one mark, wherever it is.
+            marked = ("secret", part.clone());
             hits.hide(Secret { range: layer.in_base(&part), public_prefix: rule.public_prefix });
         }
-        let matched = layer.text.get(found.clone()).unwrap_or_default();
+        let (label, mark) = marked;
+        let matched = layer.text.get(mark).unwrap_or_default();
         let pass = hits.passes;
         hits.add(Source::Loaded(index), layer.in_base(&found), || Hit {
             severity,
+            confidence,
             weak: !rule.stands_alone(),
             same_line: rule.same_line,
             seen: (pass, found.clone()),
             injection: rule.is_injection(),
             decoded: layer.decoded.clone(),
-            ..Hit::of(&rule.rule, fingerprint(&rule.rule.id, self.label, matched))
+            ..Hit::of(&rule.rule, fingerprint(&rule.rule.id, label, matched))
         });
     }
 
@@ -399,7 +422,7 @@ fn read_alone(rules: &RuleSet, text: &[u8]) -> Vec<Finding> {
     let mut findings = Findings::keeping(limits.get(Resource::Findings));
     let mut budget = Budget::new(limits);
     let watch = Watch::default();
-    let reading = Reading { rules, watch: &watch, label: "text", artifact: ArtifactId(0) };
+    let reading = Reading { rules, watch: &watch, label: "text", name: None, artifact: ArtifactId(0) };
     let view = TextView::at(bytes::Bytes::copy_from_slice(text), 0);
     // A text under default limits stops only where a scan would note a gap; what was found stays.
     let _ = reading.read(&view, &mut budget, &mut findings);
@@ -412,7 +435,7 @@ fn read_alone(rules: &RuleSet, text: &[u8]) -> Vec<Finding> {
 fn found_by(rules: &RuleSet, rule: &TextRule, text: &[u8]) -> bool {
     let watch = Watch::default();
     let label = rule.applies_to.first().map_or("text", String::as_str);
-    let reading = Reading { rules, watch: &watch, label, artifact: ArtifactId(0) };
+    let reading = Reading { rules, watch: &watch, label, name: None, artifact: ArtifactId(0) };
     let mut hits = Hits::default();
     let _ = reading.gather(text, false, &mut Budget::new(Limits::default()), &mut hits);
     hits.any(|hit| {

@@ -10,7 +10,7 @@ use memchr::memchr2;
 
 use crate::{
     finding::{Confidence, Finding, Rule, RuleText, Severity, Stop},
-    format::{Format, Out, Subject, text},
+    format::{Format, Out, Subject, keras, text},
     json::{self, NESTING},
     limits::{Budget, Resource},
     reader::count,
@@ -18,7 +18,7 @@ use crate::{
 };
 
 pub(crate) const FORMAT: Format =
-    Format { name: "json", labels: &["json", "jsonl"], inspect, rules: &[&DEEP, &DUPLICATE, &CUT] };
+    Format { name: "json", labels: &["json", "jsonl"], inspect, rules: &[&DEEP, &DUPLICATE, &CUT, &keras::LAMBDA] };
 
 static DEEP: Rule = Rule::built_in(
     "json/nesting",
@@ -64,6 +64,10 @@ const KEYS: usize = 1_000_000;
 fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
     if text::is_wide(subject.bytes) {
         return text::inspect(subject, out, budget);
+    }
+    // The description of a model alone: whoever builds the model from it runs its layers.
+    if memchr::memmem::find(subject.bytes, b"\"keras").is_some() {
+        keras::look(subject.bytes, Some(0), out);
     }
     // An attack written as `\u0049gnore` is plain to whoever loads the file, and to no search over its bytes.
     match json::unescaped(subject.bytes, budget)? {

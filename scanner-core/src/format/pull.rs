@@ -210,11 +210,6 @@ impl<'a> Pull<'a> {
         Self { cursor: Cursor { bytes, at }, open: Vec::new(), empty: None, has_root: false, names: Vec::new() }
     }
 
-    /// How many elements are open.
-    pub(crate) fn depth(&self) -> usize {
-        self.open.len()
-    }
-
     /// Where the next event begins.
     pub(crate) fn position(&self) -> usize {
         self.cursor.at

@@ -15,7 +15,7 @@ use super::markup::{
 };
 use crate::{
     finding::{Confidence, Finding, Rule, RuleText, Severity, Stop},
-    format::{Format, Out, Subject, program::launcher, text},
+    format::{Format, Out, Subject, ooxml, program::launcher, text},
     limits::Budget,
     reader::count,
     view::TextView,
@@ -66,11 +66,17 @@ pub(super) static ENCODING: Rule = Rule::built_in(
 fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
     let decoded = text::inspect(subject, out, budget);
     let Some(view) = out.texts.pop() else { return decoded };
+    // A document of an office program kept as one XML is read by who knows its parts.
+    let is_office = ooxml::flat::inspect(subject.bytes, out, budget)?;
+    let before = out.texts.len();
     let mut judge = Judge::of(&view);
     let mut document = Document::default();
     let mut walk = Walk::of(&view, Dialect::Xml);
     let walked = walk.run(&view, &mut judge, &mut document, out, budget);
     well_formed(&walk, &view, out);
+    if is_office {
+        out.texts.truncate(before);
+    }
     walked.and(decoded)
 }
 

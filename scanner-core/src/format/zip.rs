@@ -11,10 +11,11 @@ use bytes::Bytes;
 use crate::{
     bundle::{Artifact, Claim, Codec, Origin, Source},
     finding::{Finding, Gap, Place, Reason, Rule, Stop},
-    format::{Format, Out, Subject, claim, names::Names, path, program},
+    format::{Format, Out, Subject, claim, keras, names::Names, path, program},
     inflate,
-    limits::Budget,
+    limits::{Budget, Resource},
     reader::count,
+    sniff,
 };
 
 mod check;
@@ -52,13 +53,27 @@ pub(crate) const FORMAT: Format = Format {
         &path::SPECIAL_MODE,
         &program::JAR,
         &program::APK,
+        &keras::LAMBDA,
+        &rules::EXTENSION,
     ],
 };
 
 fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
     program::named(subject, out);
     let archive = open(subject, out, budget);
-    archive.members(out);
+    if subject.kind.label == "zip"
+        && let Some(manifest) = archive.extension(out, budget)
+    {
+        out.find(manifest.finding(&rules::EXTENSION, rules::EXTENSION.title.clone()));
+    }
+    if subject.kind.label == "keras"
+        && let Some(config) = archive.find("config.json")
+        && let Some(text) = archive.read(config, out, budget)
+    {
+        keras::look(&text, None, out);
+    }
+    let is_model = subject.kind.label == "pytorch";
+    archive.members_but(out, |entry| is_model && archive.is_tensor(entry, budget));
     archive.finish(out)
 }
 
@@ -129,12 +144,19 @@ impl Archive<'_> {
     /// # Errors
     /// Why there are none.
     pub(crate) fn source(&self, entry: &Entry) -> Result<Source, Closed> {
-        if entry.is_encrypted() {
+        // What a key hides is twelve bytes longer (APPNOTE 6.1.3): a flag that lies keeps scanners out, and no reader.
+        let is_plain = entry.method == 0 && entry.data.as_ref().is_some_and(|data| count(data.len()) == entry.size);
+        if entry.is_encrypted() && !is_plain {
             return Err(Closed::Encrypted);
         }
         let codec = match entry.method {
             0 => Codec::Stored,
             8 => Codec::Deflate,
+            9 => Codec::Deflate64,
+            12 => Codec::Bzip2,
+            14 => Codec::ZipLzma { size: if entry.flags & entry::ENDS_BY_MARK == 0 { entry.size } else { u64::MAX } },
+            20 | 93 => Codec::Zstd,
+            95 => Codec::Xz,
             other => return Err(Closed::Unsupported(other)),
         };
         let Some(data) = entry.data.clone() else { return Err(Closed::Nowhere) };
@@ -179,17 +201,45 @@ impl Archive<'_> {
 
     /// Makes every entry a child. The names of those that hold nothing are read here.
     pub(crate) fn members(&self, out: &mut Out<'_>) {
+        self.members_but(out, |_| false);
+    }
+
+    /// The same, but for entries that are numbers and nothing else.
+    fn members_but(&self, out: &mut Out<'_>, mut is_numbers: impl FnMut(&Entry) -> bool) {
         let mut names = Names::default();
         for entry in &self.entries {
             if entry.is_empty() || matches!(entry.kind, Kind::Symlink | Kind::Device) || self.source(entry).is_err() {
                 names.add(&entry.raw, entry.name_at.start);
             }
             let has_content = matches!(entry.kind, Kind::File | Kind::Directory) && !entry.is_empty();
-            if has_content {
+            if has_content && !is_numbers(entry) {
                 self.child(entry, out);
             }
         }
         names.read("names", out);
+    }
+
+    /// What makes the archive an extension: the description that Visual Studio, Firefox or all browsers look for.
+    fn extension(&self, out: &mut Out<'_>, budget: &mut Budget) -> Option<&Entry> {
+        let named = ["extension.vsixmanifest", "install.rdf"].iter().find_map(|name| self.find(name));
+        named.or_else(|| {
+            let manifest = self.find("manifest.json")?;
+            let text = self.read(manifest, out, budget)?;
+            memchr::memmem::find(&text, b"\"manifest_version\"").map(|_| manifest)
+        })
+    }
+
+    /// The numbers of a tensor of torch: a member that is itself named by a number, `model/data/0`, and whose bytes are no
+    /// type that anybody knows.
+    fn is_tensor(&self, entry: &Entry, budget: &mut Budget) -> bool {
+        let mut segments = entry.name.rsplit('/');
+        let is_number = segments.next().is_some_and(|last| !last.is_empty() && last.bytes().all(|byte| byte.is_ascii_digit()));
+        is_number
+            && matches!(segments.next(), Some("data" | "constants" | "storages"))
+            && budget.spend(Resource::Steps, sniff::STEPS).is_ok()
+            && self.source(entry).is_ok_and(|source| {
+                source.codec == Codec::Stored && sniff(&source.packed).kind == sniff::unknown()
+            })
     }
 
     fn close(&self, closed: Closed, at: usize) {

@@ -36,7 +36,8 @@ impl Archive<'_> {
             }
             match entry.kind {
                 Kind::Symlink => {
-                    self.link(entry, out, budget)?;
+                    let is_through = path::goes_through(&entry.name, &links);
+                    self.link(entry, is_through, out, budget)?;
                     links.insert(path::plain(&entry.name));
                 }
                 Kind::Device => out.find(entry.finding(&path::DEVICE, path::DEVICE.title.clone())),
@@ -52,7 +53,7 @@ impl Archive<'_> {
     }
 
     /// Where a symbolic link points: its content is the target.
-    fn link(&self, entry: &Entry, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
+    fn link(&self, entry: &Entry, is_through: bool, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
         let source = match self.source(entry) {
             Ok(source) if count(source.packed.len()) <= LONGEST_TARGET_BYTES => source,
             Ok(_) => {
@@ -73,6 +74,10 @@ impl Archive<'_> {
         let target = String::from_utf8_lossy(&unpacked.bytes).into_owned();
         for (rule, what) in path::link_faults(&entry.name, &target) {
             out.find(entry.finding(rule, what).severity(Severity::High));
+        }
+        // Where a link through a link lies is not where its name says: two dots may lead anywhere.
+        if is_through && path::climbs(&target) {
+            out.find(entry.finding(&path::TRAVERSAL, "a link through a link that climbs"));
         }
         let escapes = path::leaves(&entry.name, &target);
         let severity = if escapes { Severity::High } else { path::SYMLINK.severity };

@@ -10,6 +10,8 @@ use crate::reader::{Reader, Short, count};
 
 /// APPNOTE 4.4.4: bits of the general purpose flags.
 pub(super) const ENCRYPTED: u16 = 1;
+/// For LZMA: a mark stands at the end.
+pub(super) const ENDS_BY_MARK: u16 = 2;
 pub(super) const DESCRIPTOR: u16 = 8;
 const STRONG: u16 = 0x40;
 const UTF8: u16 = 0x800;
@@ -74,6 +76,11 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
+    /// Where its name stands.
+    pub(crate) const fn name_start(&self) -> usize {
+        self.name_at.start
+    }
+
     /// Whether a key is needed.
     pub(crate) const fn is_encrypted(&self) -> bool {
         self.flags & (ENCRYPTED | STRONG | MASKED) != 0 || self.method == 99
