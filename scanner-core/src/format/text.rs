@@ -146,10 +146,11 @@ fn inspect_any(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) ->
     }
     inspect(subject, out, budget)?;
     // Chats show what begins with a heading as Markdown, whatever it is called.
-    if subject.kind.risk == Risk::Inert && out.texts.last().is_some_and(|view| begins_with_heading(&view.text)) {
-        if let Some(view) = out.texts.pop() {
-            markdown::read(&view, out, budget)?;
-        }
+    if subject.kind.risk == Risk::Inert
+        && out.texts.last().is_some_and(|view| begins_with_heading(&view.text))
+        && let Some(view) = out.texts.pop()
+    {
+        markdown::read(&view, out, budget)?;
     }
     Ok(())
 }

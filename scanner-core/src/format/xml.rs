@@ -8,7 +8,8 @@ use super::markup::{
     address::Address,
     element::{Element, local},
     entity,
-    judge::{Judge, is_shifting},
+    judge::Judge,
+    purpose::is_shifting,
     rules,
     token::{Dialect, Tag, Token, Tokens},
     walk::{Walk, Watch},
@@ -120,7 +121,8 @@ impl Watch for Document {
             }
             for property in &element.properties {
                 let calls = |prefix: &Vec<u8>| {
-                    memmem::find(&property.value, &[&**prefix, b":"].concat()).is_some_and(|_| property.value.contains(&b'('))
+                    memmem::find(&property.value, &[&**prefix, b":"].concat())
+                        .is_some_and(|_| property.value.contains(&b'('))
                 };
                 if matches!(&*property.name, b"select" | b"test" | b"match") && self.programs.iter().any(calls) {
                     judge.tell(&launcher::XSLT_SCRIPT, at(), "an expression that calls a program", out);
@@ -136,10 +138,13 @@ impl Watch for Document {
                 }
             }
         }
-        let is_inclusion = element.is(&[b"include", b"import"]) && (self.is_style_sheet || element.value(b"parse").is_some())
-            || element.is(&[b"include"]) && element.properties.iter().any(|property| {
-                property.name.starts_with(b"xmlns") && property.value.starts_with(b"http://www.w3.org/2001/XInclude")
-            });
+        let is_inclusion = element.is(&[b"include", b"import"])
+            && (self.is_style_sheet || element.value(b"parse").is_some())
+            || element.is(&[b"include"])
+                && element.properties.iter().any(|property| {
+                    property.name.starts_with(b"xmlns")
+                        && property.value.starts_with(b"http://www.w3.org/2001/XInclude")
+                });
         if is_inclusion && element.value(b"href").is_some_and(|address| Address::of(address) == Address::Elsewhere) {
             judge.tell(&rules::EXTERNAL, at(), "another document is included", out);
         }

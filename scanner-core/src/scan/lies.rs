@@ -103,7 +103,9 @@ pub(super) fn compare_types(
                 .message(format!("{promise} {}, the bytes are {mime}", mismatch.declared)),
         );
     }
-    let ending = name.and_then(|name| name.trim_end_matches(['.', ' ']).rsplit_once('.')).map(|(_, ending)| ending.to_ascii_lowercase());
+    let ending = name
+        .and_then(|name| name.trim_end_matches(['.', ' ']).rsplit_once('.'))
+        .map(|(_, ending)| ending.to_ascii_lowercase());
     if matches!(sniffed.kind.label, "txt" | "text-other")
         && ending.is_some_and(|ending| RUN_BY_NAME.contains(&&*ending))
     {
