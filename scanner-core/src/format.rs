@@ -45,11 +45,13 @@ pub(crate) const ALL: &[&Format] = &[
     &npy::FORMAT,
     &odf::FORMAT,
     &ole::FORMAT,
+    &onenote::FORMAT,
     &ooxml::FORMAT,
     &pdf::FORMAT,
     &pickle::FORMAT,
     &png::FORMAT,
     &program::FORMAT,
+    &rtf::FORMAT,
     &safetensors::FORMAT,
     &sevenz::FORMAT,
     &sqlite::FORMAT,
@@ -83,11 +85,13 @@ mod notebook;
 mod npy;
 mod odf;
 mod ole;
+mod onenote;
 mod ooxml;
 mod pdf;
 mod pickle;
 mod png;
 mod program;
+mod rtf;
 mod safetensors;
 mod sevenz;
 mod sqlite;
@@ -100,15 +104,21 @@ mod webp;
 mod xml;
 pub(crate) mod zip;
 
+
+
+
+
 pub(crate) use text::inspect_broken;
 
 /// Parts that several formats have.
 mod boxes;
 mod cfb;
+mod charset;
 pub(crate) mod claim;
 mod dib;
 mod embedded;
 mod exif;
+mod fields;
 mod ifd;
 mod keras;
 mod markup;

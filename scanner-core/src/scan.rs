@@ -59,6 +59,7 @@ impl Scanner {
             watch: Watch::default(),
             watched: input.watch.clone(),
             context: BTreeMap::new(),
+            input: (input.bytes.clone(), sha256_hex(&input.bytes)),
             budget: Budget::new(self.limits),
             findings: Findings::keeping(self.limits.get(Resource::Findings)),
             gaps: Vec::new(),
@@ -76,7 +77,7 @@ impl Scanner {
             candidates: Vec::new(),
             surface: None,
             status: None,
-            sha256: sha256_hex(&input.bytes),
+            sha256: run.input.1.clone(),
             size,
         };
         let mut refusal = None;
@@ -148,6 +149,8 @@ struct Run<'a> {
     watched: Vec<String>,
     /// Context of a bundle.
     context: BTreeMap<String, String>,
+    /// The bytes of the input and their digest.
+    input: (Bytes, String),
     budget: Budget,
     findings: Findings,
     gaps: Vec<Gap>,
@@ -280,19 +283,24 @@ impl Run<'_> {
         let is_whole = unpacked.stop.is_none();
         let bytes = unpacked.bytes.clone();
         record.size = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-        record.sha256 = sha256_hex(&bytes);
+        record.sha256 = match &self.input {
+            // The input as it came was digested at the door.
+            (input, digest) if input.as_ptr() == bytes.as_ptr() && input.len() == bytes.len() => digest.clone(),
+            _ => sha256_hex(&bytes),
+        };
         let mut stops: Vec<Stop> = unpacked.stop.iter().cloned().collect();
         if let Err(exhausted) = self.budget.reach(Resource::ArtifactBytes, record.size) {
             stops.push(exhausted.into());
         }
         let sniffed = match self.budget.spend(Resource::Steps, sniff::STEPS) {
+            // A stream is text whatever it looks like: it is shown as text and never opened by type.
+            Ok(()) if text => sniff::sniff_stream(&bytes),
             Ok(()) => sniff::sniff(&bytes),
             Err(exhausted) => {
                 stops.push(exhausted.into());
                 Sniffed::unknown()
             }
         };
-        // A stream is text whatever it looks like: it is shown as text and never opened by type.
         record.kind = if text { sniff::plain_text() } else { sniffed.kind };
         record.browser = sniffed.browser;
         record.also.clone_from(&sniffed.also);

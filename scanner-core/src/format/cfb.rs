@@ -103,12 +103,14 @@ impl Stream {
         Span { start: end, end }
     }
 
-    /// The same for a text that stands in it as it is.
-    pub(crate) fn map(&self, range: Range<usize>) -> OffsetMap {
-        if self.within.is_none() && self.runs.len() == 1 {
-            return OffsetMap::Shifted(self.span(range).start);
-        }
-        OffsetMap::Within(self.span(range))
+    /// All of it.
+    pub(crate) fn whole(&self) -> Span {
+        self.span(0..self.bytes.len())
+    }
+
+    /// For a text that was made from it.
+    pub(crate) fn map(&self) -> OffsetMap {
+        OffsetMap::Within(self.whole())
     }
 }
 

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use crate::{
     bundle::Source,
     finding::{Confidence, Finding, Place, Rule, RuleText, Severity, Span},
-    format::Out,
+    format::{Out, fields},
     limits::{Budget, Exhausted, Resource},
     reader::{Reader, Short},
     sniff::{self, Risk},
@@ -154,6 +154,32 @@ pub(super) fn package(native: &Bytes) -> Result<Package, Short> {
     Ok(package)
 }
 
+/// Says what a package carries or points at, and hands it on.
+pub(super) fn told(
+    package: &Package,
+    span: Span,
+    place: &Place,
+    out: &mut Out<'_>,
+    budget: &mut Budget,
+) -> Result<(), Exhausted> {
+    let names = [&*package.name, &*package.path].map(|name| name.rsplit(['\\', '/']).next().unwrap_or_default());
+    if package.is_link {
+        let severity = if fields::is_remote(&package.path) { Severity::High } else { Severity::Medium };
+        out.find(Finding::built_in(&LINK).severity(severity).at(span.start, span.end).place(place.clone()));
+    }
+    // The label is what is shown, the path what is run: both endings count.
+    let [label, path] = names;
+    let name = if is_named_to_run(path) && !is_named_to_run(label) { path } else { label };
+    let name = (!name.is_empty()).then(|| name.to_owned());
+    if package.is_link {
+        if name.as_deref().is_some_and(is_named_to_run) {
+            out.find(Finding::built_in(&EXECUTABLE).at(span.start, span.end).place(place.clone()));
+        }
+        return Ok(());
+    }
+    carry(package.data.clone(), name, span, place, out, budget)
+}
+
 /// Letters of an unknown code page, one byte each.
 pub(super) fn single_bytes(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| char::from(*byte)).collect()
@@ -180,8 +206,37 @@ pub(super) fn carry(
 
 /// Whether it is run by a double click: by its bytes, or by the ending of its name.
 pub(super) fn is_run(bytes: &Bytes, name: Option<&str>) -> bool {
+    name.is_some_and(is_named_to_run) || sniff::sniff(bytes).kind.risk == Risk::Executable
+}
+
+fn is_named_to_run(name: &str) -> bool {
     // Blanks and dots at the end do not count for Windows.
-    let name = name.unwrap_or_default().trim_end_matches(['.', ' ', '\0']);
+    let name = name.trim_end_matches(['.', ' ', '\0']);
     let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
-    ending.is_some_and(|ending| RUNS.contains(&&*ending)) || matches!(sniff::sniff(bytes).kind.risk, Risk::Executable)
+    ending.is_some_and(|ending| RUNS.contains(&&*ending))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_package_is_read_to_its_end_or_to_the_cut() {
+        let whole = Bytes::from_static(b"\x02\0a.txt\0C:\\a.txt\0\0\0\x03\0\x09\0\0\0C:\\a.txt\0\x05\0\0\0helloMORE");
+        let read = package(&whole).unwrap();
+        assert_eq!((&*read.name, &*read.path, &*read.data), ("a.txt", "C:\\a.txt", &b"hello"[..]));
+        assert_eq!(&*package(&whole.slice(..whole.len() - 6)).unwrap().data, b"hel");
+        for length in 0..36 {
+            assert!(package(&whole.slice(..length)).is_err(), "{length}");
+        }
+    }
+
+    #[test]
+    fn what_runs_is_known_by_bytes_and_by_name() {
+        let text = Bytes::from_static(b"hello, this is a text");
+        assert!(is_run(&text, Some("invoice.pdf.VBS .")));
+        assert!(!is_run(&text, Some("notes.txt")));
+        assert!(!is_run(&text, None));
+        assert!(is_run(&Bytes::from_static(b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\x3e\0"), None));
+    }
 }

@@ -178,7 +178,7 @@ impl<'a> File<'a> {
         self.notes(out, budget);
         if let Some(end) = self.end {
             if self.items.cut > 0 {
-                let message = format!("{} items lie outside the file, or reach beyond its end", self.items.cut);
+                let message = format!("items outside the file, or beyond its end: {}", self.items.cut);
                 say(out, &picture::TRUNCATED, end..end, message);
             }
             self.walk.behind(end, out, budget);

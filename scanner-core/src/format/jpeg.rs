@@ -209,10 +209,8 @@ impl<'a> Picture<'a> {
         let segment = Segment { marker, at, range: start..end };
         let content = self.walk.bytes.get(start..end).unwrap_or_default();
         if taken.is_err() {
-            // A note that is cut is read as far as it goes.
-            if matches!(marker, 0xe0..=0xef | 0xfe) {
-                self.walk.note(segment.range.clone(), &segment.place(), out, budget);
-            }
+            // What is there is read as far as it goes.
+            self.at = start;
             let what = format!("segment {} says it has {length} bytes, {left} are left", segment.name());
             return Err(Stop::malformed(what, count(at)));
         }

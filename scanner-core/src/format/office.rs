@@ -245,14 +245,14 @@ impl<'a> Driver<'a> {
                 }
                 walker.start(&tag, page);
             }
-            Event::End { name, .. } => walker.end(name, page),
+            Event::End(name) => walker.end(name, page),
             Event::Text(text) => {
                 self.count_text(&text);
                 walker.text(&text.value(), page);
             }
-            Event::Comment(inside, _) => page.texts.part(Sight::Unseen, inside),
-            Event::Instruction(inside, _) if inside.starts_with(b"xml ") => {}
-            Event::Instruction(inside, _) => page.texts.part(Sight::Unseen, inside),
+            Event::Comment(inside) => page.texts.part(Sight::Unseen, inside),
+            Event::Instruction(inside) if inside.starts_with(b"xml ") => {}
+            Event::Instruction(inside) => page.texts.part(Sight::Unseen, inside),
             Event::Doctype(doctype) => {
                 let (growth, findings) = doctype.judge(budget)?;
                 self.growth = Some(growth);
@@ -360,7 +360,9 @@ pub(crate) fn part_name(name: &str) -> Option<&str> {
     let is_word = |word: &str| {
         let digits = word.len().saturating_sub(word.trim_end_matches(|byte: char| byte.is_ascii_digit()).len());
         let is_letter = |byte: u8| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'[' | b']' | b'-');
-        word.len() <= 28 && digits <= 4 && word.bytes().all(|byte| is_letter(byte) || byte.is_ascii_digit())
+        word.len() <= 28
+            && digits <= 4
+            && word.bytes().all(|byte| is_letter(byte) || byte.is_ascii_digit())
             && word.bytes().take(word.len().saturating_sub(digits)).all(is_letter)
     };
     (name.len() <= 128 && name.split(['/', '.']).all(is_word)).then_some(name)
@@ -378,7 +380,8 @@ mod tests {
 
     #[test]
     fn names_that_programs_give_are_repeated_and_others_are_not() {
-        for name in ["word/document.xml", "xl/worksheets/_rels/sheet12.xml.rels", "[Content_Types].xml", "_rels/.rels"] {
+        for name in ["word/document.xml", "xl/worksheets/_rels/sheet12.xml.rels", "[Content_Types].xml", "_rels/.rels"]
+        {
             assert_eq!(part_name(name), Some(name));
         }
         for name in ["word/AKIA0S0FODNN7EX.xml", "word/a b.xml", "word/123456789.xml", "word/sk-abcd0ef.xml"] {

@@ -13,8 +13,7 @@ use crate::{
         Format, Out, Subject, embedded,
         names::Names,
         office::{self, Page, Plain, Sight, Spot, Tell, Waiting, Walk, look::Styles, rules},
-        pull,
-        strings, vba,
+        pull, strings, vba,
         zip::{self, Archive, Entry, Kind},
     },
     limits::Budget,
@@ -151,9 +150,16 @@ impl<'a> Document<'a> {
         } else if matches!(part.relation.as_str(), "styles" | "sharedstrings" | "officedocument")
             && !part.kind.contains("wordprocessingml.document.")
             || ["sharedstrings+xml", "sharedstrings", "styles+xml"].iter().any(|kind| part.kind.ends_with(kind))
-            || ["/sharedstrings.xml", "/styles.xml", "/workbook.xml", "/presentation.xml", "/workbook.bin", "/sharedstrings.bin"]
-                .iter()
-                .any(|name| part.name.ends_with(name))
+            || [
+                "/sharedstrings.xml",
+                "/styles.xml",
+                "/workbook.xml",
+                "/presentation.xml",
+                "/workbook.bin",
+                "/sharedstrings.bin",
+            ]
+            .iter()
+            .any(|name| part.name.ends_with(name))
         {
             Turn::Shared
         } else {
@@ -304,7 +310,11 @@ impl<'a> Document<'a> {
             self.keep_name(part);
             let text = strings::runs(bytes);
             let map = OffsetMap::Within(part.spot.span);
-            out.read(TextView::decoded(text.into(), map, Vec::new()).place(part.spot.place.clone()).hidden(&rules::HIDDEN_UNSEEN));
+            out.read(
+                TextView::decoded(text.into(), map, Vec::new())
+                    .place(part.spot.place.clone())
+                    .hidden(&rules::HIDDEN_UNSEEN),
+            );
             return Ok(());
         }
         let mut say = |rule, severity, message: &str| self.tell.say_as(rule, severity, &part.spot, message, out);
@@ -355,7 +365,13 @@ impl<'a> Document<'a> {
         let main = self.relationships.main().filter(|main| self.archive.find(main).is_some());
         let declared = main.map(|main| self.types.of(main)).unwrap_or_default();
         if (self.has_vba || has_sheet) && !declared.is_empty() && !declared.contains("macroenabled") {
-            self.tell.say_as(&rules::TYPE_LIE, Severity::Medium, &whole, "macros in a document of the kind without", out);
+            self.tell.say_as(
+                &rules::TYPE_LIE,
+                Severity::Medium,
+                &whole,
+                "macros in a document of the kind without",
+                out,
+            );
         }
         let missing = if self.archive.find("[Content_Types].xml").is_none() {
             Some("the list of types is missing")
@@ -377,7 +393,14 @@ impl<'a> Document<'a> {
 fn is_own(kind: &str, relation: &str, name: &str) -> bool {
     ["printersettings", "obfuscatedfont", "customproperty", "vbaprojectsignature", "vbaprojectsignatureagile"]
         .iter()
-        .chain(&["vbaprojectsignaturev3", "model+data", "x-fontdata", "binindex", "attachedtoolbars", "vnd.ms-excel.binindexws"])
+        .chain(&[
+            "vbaprojectsignaturev3",
+            "model+data",
+            "x-fontdata",
+            "binindex",
+            "attachedtoolbars",
+            "vnd.ms-excel.binindexws",
+        ])
         .any(|known| kind.ends_with(known))
         || ["printersettings", "font", "customproperty", "xlbinaryindex", "attachedtoolbars", "keymapcustomizations"]
             .contains(&relation)

@@ -1,8 +1,8 @@
 //! XML, event by event: no tree, no expansion, no recursion. A document type is an event that the caller judges
 //! ([`doctype`]); entities of its own stay as they are written.
 //!
-//! Every event is paid before it is made, and knows where it stands. What is not well formed is a [`Fault`] with its
-//! offset: XML 1.0 lets no reader go on, and two that do read two documents.
+//! What an event costs is paid with it. What is not well formed is a [`Fault`] with its offset: XML 1.0 lets no reader
+//! go on, and two that do read two documents.
 
 use std::borrow::Cow;
 
@@ -32,6 +32,8 @@ const LONGEST_NAME: usize = 1_024;
 const FEW_ATTRIBUTES: usize = 8;
 /// Bytes of one step of ten nanoseconds.
 const BYTES_PER_STEP: u64 = 8;
+/// Attributes of a tag are looked up by their names several times; each byte of a longer one is a step more.
+const SHORT_TAG: u64 = 64;
 /// Steps of an event beside its bytes.
 const STEPS_PER_EVENT: u64 = 4;
 
@@ -94,14 +96,8 @@ impl<'a> Name<'a> {
 pub(crate) struct Tag<'a> {
     /// Its name.
     pub(crate) name: Name<'a>,
-    /// Offset of its `<`.
-    pub(crate) at: usize,
-    /// Offset behind its `>`.
-    pub(crate) end: usize,
-    /// Written as `<a/>`; the end of it is an event all the same.
-    pub(crate) is_empty: bool,
-    /// Everything between the name and `>`, known to be well formed, and where it begins.
-    attributes: (&'a [u8], usize),
+    /// Everything between the name and `>`, known to be well formed.
+    attributes: &'a [u8],
 }
 
 impl<'a> Tag<'a> {
@@ -112,13 +108,8 @@ impl<'a> Tag<'a> {
 
     /// Its attributes in order, declarations of namespaces among them.
     pub(crate) fn attributes(&self) -> impl Iterator<Item = Attribute<'a>> + use<'a> {
-        let (bytes, start) = self.attributes;
-        let mut cursor = Cursor { bytes, at: 0 };
-        std::iter::from_fn(move || cursor.attribute().ok().flatten()).map(move |attribute| Attribute {
-            at: attribute.at.saturating_add(start),
-            value_at: attribute.value_at.saturating_add(start),
-            ..attribute
-        })
+        let mut cursor = Cursor { bytes: self.attributes, at: 0 };
+        std::iter::from_fn(move || cursor.attribute().ok().flatten())
     }
 
     /// The first attribute of that name, whatever its prefix.
@@ -139,10 +130,6 @@ pub(crate) struct Attribute<'a> {
     pub(crate) name: Name<'a>,
     /// The value as written, without its quotes.
     pub(crate) raw: &'a [u8],
-    /// Offset of the name.
-    pub(crate) at: usize,
-    /// Offset of the value.
-    pub(crate) value_at: usize,
 }
 
 impl<'a> Attribute<'a> {
@@ -157,8 +144,6 @@ impl<'a> Attribute<'a> {
 pub(crate) struct Text<'a> {
     /// As written.
     pub(crate) raw: &'a [u8],
-    /// Offset of the first byte.
-    pub(crate) at: usize,
     /// From a CDATA section: what is written is meant.
     pub(crate) is_literal: bool,
 }
@@ -175,19 +160,14 @@ impl<'a> Text<'a> {
 pub(crate) enum Event<'a> {
     /// An element begins. An empty one begins and ends.
     Start(Tag<'a>),
-    /// An element ends; of an empty one, `at` is the offset behind it.
-    End {
-        /// Its name.
-        name: Name<'a>,
-        /// Offset of its `<`.
-        at: usize,
-    },
+    /// An element ends.
+    End(Name<'a>),
     /// Characters, never empty.
     Text(Text<'a>),
-    /// A comment: what is between its marks, and where that begins.
-    Comment(&'a [u8], usize),
-    /// A processing instruction or the XML declaration: what is between its marks, and where that begins.
-    Instruction(&'a [u8], usize),
+    /// A comment: what is between its marks.
+    Comment(&'a [u8]),
+    /// A processing instruction or the XML declaration: what is between its marks.
+    Instruction(&'a [u8]),
     /// The document type.
     Doctype(Doctype<'a>),
 }
@@ -222,14 +202,15 @@ impl<'a> Pull<'a> {
     pub(crate) fn next(&mut self, budget: &mut Budget) -> Result<Option<Event<'a>>, Fault> {
         if let Some(name) = self.empty.take() {
             self.open.pop();
-            return Ok(Some(Event::End { name, at: self.cursor.at }));
+            return Ok(Some(Event::End(name)));
         }
         let at = self.cursor.at;
         budget.spend(Resource::Steps, STEPS_PER_EVENT)?;
         let event = self.event();
         // At most one event of work is done before it is paid.
         let bytes = count(self.cursor.at.saturating_sub(at));
-        budget.spend(Resource::Steps, bytes.div_ceil(BYTES_PER_STEP))?;
+        let looked_up = if matches!(event, Ok(Some(Event::Start(_)))) { bytes.saturating_sub(SHORT_TAG) } else { 0 };
+        budget.spend(Resource::Steps, bytes.div_ceil(BYTES_PER_STEP).saturating_add(looked_up))?;
         event
     }
 
@@ -242,12 +223,12 @@ impl<'a> Pull<'a> {
         match rest.get(1) {
             Some(b'/') => self.close().map(Some),
             Some(b'?') => {
-                let (inside, at) = self.cursor.between(b"<?", b"?>", "an instruction does not end")?;
-                Ok(Some(Event::Instruction(inside, at)))
+                let inside = self.cursor.between(b"<?", b"?>", "an instruction does not end")?;
+                Ok(Some(Event::Instruction(inside)))
             }
             Some(b'!') if rest.starts_with(b"<!--") => {
-                let (inside, at) = self.cursor.between(b"<!--", b"-->", "a comment does not end")?;
-                Ok(Some(Event::Comment(inside, at)))
+                let inside = self.cursor.between(b"<!--", b"-->", "a comment does not end")?;
+                Ok(Some(Event::Comment(inside)))
             }
             Some(b'!') if rest.starts_with(b"<![CDATA[") => self.literal(),
             Some(b'!') if rest.get(..9).is_some_and(|start| start.eq_ignore_ascii_case(b"<!DOCTYPE")) => {
@@ -272,7 +253,7 @@ impl<'a> Pull<'a> {
     }
 
     fn text(&mut self) -> Result<Event<'a>, Fault> {
-        let (rest, at) = (self.cursor.rest(), self.cursor.at);
+        let rest = self.cursor.rest();
         let length = memchr(b'<', rest).unwrap_or(rest.len());
         let raw = rest.get(..length).unwrap_or_default();
         // Zero bytes behind the end are what some writers fill a block with.
@@ -280,15 +261,15 @@ impl<'a> Pull<'a> {
             return Err(self.cursor.fault("characters stand outside the document's element"));
         }
         self.cursor.skip(length);
-        Ok(Event::Text(Text { raw, at, is_literal: false }))
+        Ok(Event::Text(Text { raw, is_literal: false }))
     }
 
     fn literal(&mut self) -> Result<Option<Event<'a>>, Fault> {
         if self.open.is_empty() {
             return Err(self.cursor.fault("characters stand outside the document's element"));
         }
-        let (raw, at) = self.cursor.between(b"<![CDATA[", b"]]>", "a CDATA section does not end")?;
-        Ok(Some(Event::Text(Text { raw, at, is_literal: true })))
+        let raw = self.cursor.between(b"<![CDATA[", b"]]>", "a CDATA section does not end")?;
+        Ok(Some(Event::Text(Text { raw, is_literal: true })))
     }
 
     fn start(&mut self) -> Result<Event<'a>, Fault> {
@@ -323,7 +304,7 @@ impl<'a> Pull<'a> {
         self.open.push(name);
         let name = Name(name);
         self.empty = is_empty.then_some(name);
-        Ok(Event::Start(Tag { name, at, end: self.cursor.at, is_empty, attributes: (attributes, from) }))
+        Ok(Event::Start(Tag { name, attributes }))
     }
 
     fn close(&mut self) -> Result<Event<'a>, Fault> {
@@ -338,7 +319,7 @@ impl<'a> Pull<'a> {
         if self.open.pop() != Some(name) {
             return Err(Fault::Malformed { what: "an element ends that is not open", at: count(at) });
         }
-        Ok(Event::End { name: Name(name), at })
+        Ok(Event::End(Name(name)))
     }
 }
 
@@ -377,13 +358,13 @@ impl<'a> Cursor<'a> {
         blanks > 0
     }
 
-    /// What stands between two marks, and where; the cursor goes behind the second.
-    fn between(&mut self, open: &[u8], close: &[u8], what: &'static str) -> Result<(&'a [u8], usize), Fault> {
+    /// What stands between two marks; the cursor goes behind the second.
+    fn between(&mut self, open: &[u8], close: &[u8], what: &'static str) -> Result<&'a [u8], Fault> {
         let from = self.at.saturating_add(open.len());
         let inside = self.bytes.get(from..).unwrap_or_default();
         let Some(length) = memmem::find(inside, close) else { return Err(self.fault(what)) };
         self.at = from.saturating_add(length).saturating_add(close.len());
-        Ok((inside.get(..length).unwrap_or_default(), from))
+        Ok(inside.get(..length).unwrap_or_default())
     }
 
     /// A name: everything but what ends one. Which characters XML allows in it decides nothing here.
@@ -411,7 +392,6 @@ impl<'a> Cursor<'a> {
         if !has_blank {
             return Err(self.fault("a blank is missing between attributes"));
         }
-        let at = self.at;
         let name = Name(self.name()?);
         self.blanks();
         if !self.rest().starts_with(b"=") {
@@ -423,7 +403,6 @@ impl<'a> Cursor<'a> {
             return Err(self.fault("the value of an attribute has no quotes"));
         };
         self.skip(1);
-        let value_at = self.at;
         let rest = self.rest();
         let Some(length) = memchr(*quote, rest) else {
             return Err(self.fault("the value of an attribute does not end"));
@@ -433,7 +412,7 @@ impl<'a> Cursor<'a> {
             return Err(self.fault("a tag begins in the value of an attribute"));
         }
         self.skip(length.saturating_add(1));
-        Ok(Some(Attribute { name, raw, at, value_at }))
+        Ok(Some(Attribute { name, raw }))
     }
 }
 

@@ -116,6 +116,9 @@ impl Encoding {
     /// Read as bytes such a text shows no word to any rule.
     fn by_zeros(bytes: &[u8]) -> Self {
         let head = bytes.get(..HEAD).unwrap_or(bytes);
+        if memchr::memchr(0, head).is_none() {
+            return Self::Bytes;
+        }
         let pairs = head.len() / 2;
         let zeros = |side| head.chunks_exact(2).filter(|pair| pair.get(side) == Some(&0)).count();
         let (first, second) = (zeros(0), zeros(1));

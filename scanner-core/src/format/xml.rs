@@ -65,6 +65,10 @@ pub(super) static ENCODING: Rule = Rule::built_in(
 );
 
 fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
+    // A document of an office program that is one XML and no zip.
+    if ooxml::flat::inspect(subject.bytes, out, budget)? {
+        return Ok(());
+    }
     let decoded = text::inspect(subject, out, budget);
     let Some(view) = out.texts.pop() else { return decoded };
     // A document of an office program kept as one XML is read by who knows its parts.

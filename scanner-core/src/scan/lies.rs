@@ -55,23 +55,52 @@ pub(super) static TRAILING: Rule = Rule::built_in(
     },
 );
 
-/// Every rule about it.
-static RUNS: Rule = Rule::built_in(
+static RUN_BY_NAME: Rule = Rule::built_in(
     "type/run-by-name",
     "exec.script",
     Severity::Medium,
     Confidence::High,
     RuleText {
-        title: "A text that its name makes a script",
-        why: "Windows runs a file of that ending at a double click, line by line, whatever is in it.",
-        remedy: "Rename it to .txt, or deliver it in an archive.",
+        title: "A text that Windows runs because of its name",
+        why: "A double click does not open it: every line of it is a command, with all rights of the person who clicks.",
+        remedy: "Let a person read it before it goes on, or give it a name that opens as text.",
     },
 );
 
-/// Endings under which Windows runs any text.
-const RUN_BY_NAME: [&str; 9] = ["bat", "cmd", "vbs", "vbe", "jse", "wsf", "wsh", "wsc", "hta"];
+static INSTALLED_BY_NAME: Rule = Rule::built_in(
+    "type/installed-by-name",
+    "exec.package",
+    Severity::Medium,
+    Confidence::High,
+    RuleText {
+        title: "An archive that is installed because of its name",
+        why: "A browser, an editor or the system takes it for an extension or an app, and runs what is in it from then on.",
+        remedy: "Do not deliver it unless an extension was asked for.",
+    },
+);
 
-pub(crate) const RULES: &[&Rule] = &[&MISMATCH, &POLYGLOT, &PREFIX, &RUNS, &TRAILING];
+/// Every rule about it.
+pub(crate) const RULES: &[&Rule] = &[&MISMATCH, &POLYGLOT, &PREFIX, &TRAILING, &RUN_BY_NAME, &INSTALLED_BY_NAME];
+
+/// Endings of texts that Windows runs, whatever is in them.
+const RUN: [&str; 10] = ["bat", "cmd", "hta", "jse", "ps1", "vbe", "vbs", "wsc", "wsf", "wsh"];
+/// Endings of archives that are installed.
+const INSTALLED: [&str; 8] = ["appx", "appxbundle", "ipa", "msix", "msixbundle", "nupkg", "vsix", "xpi"];
+
+/// What its name makes of it, where its bytes are nothing that acts.
+fn by_name(sniffed: &Sniffed, name: &str) -> Option<&'static Rule> {
+    // Blanks and dots at the end do not count for Windows.
+    let (_, ending) = name.trim_end_matches(['.', ' ']).rsplit_once('.')?;
+    let is = |endings: &[&str]| endings.iter().any(|known| ending.eq_ignore_ascii_case(known));
+    let is_program = format::of(sniffed.kind).is_some_and(|format| format.name == "program");
+    if sniffed.kind.is_text && !is_program && is(&RUN) {
+        Some(&RUN_BY_NAME)
+    } else if sniffed.kind.label == "zip" && is(&INSTALLED) {
+        Some(&INSTALLED_BY_NAME)
+    } else {
+        None
+    }
+}
 
 /// A lying name or declared type, bytes that are two things at once, and what stands before or behind.
 pub(super) fn compare_types(
@@ -82,6 +111,9 @@ pub(super) fn compare_types(
     out: &mut Out<'_>,
 ) {
     let mime = sniffed.kind.mime;
+    if let Some(rule) = name.and_then(|name| by_name(sniffed, name)) {
+        out.find(Finding::built_in(rule));
+    }
     if let Some(mismatch) = sniff::mismatch(sniffed, name, declared) {
         // One kind of text under the name of another misleads nobody: a log called .csv, JSON lines called .json.
         let texts =
@@ -102,14 +134,6 @@ pub(super) fn compare_types(
                 .severity(severity)
                 .message(format!("{promise} {}, the bytes are {mime}", mismatch.declared)),
         );
-    }
-    let ending = name
-        .and_then(|name| name.trim_end_matches(['.', ' ']).rsplit_once('.'))
-        .map(|(_, ending)| ending.to_ascii_lowercase());
-    if matches!(sniffed.kind.label, "txt" | "text-other")
-        && ending.is_some_and(|ending| RUN_BY_NAME.contains(&&*ending))
-    {
-        out.find(Finding::built_in(&RUNS));
     }
     // A text behind the end is only what stands behind the end; an archive there opens as one.
     let second = sniffed.also.first().filter(|second| !(sniffed.trailing.is_some() && second.is_text));

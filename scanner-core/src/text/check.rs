@@ -6,7 +6,7 @@ use super::{
     Layer,
     hits::{Hit, Hits, Source},
 };
-use crate::finding::{Confidence, Rule, Secret, Severity, fingerprint};
+use crate::finding::{Confidence, Rule, Secret, Severity};
 
 mod hidden;
 mod html;
@@ -45,7 +45,6 @@ pub(crate) const ALL: &[&Check] = &[&hidden::CHECK, &html::CHECK, &key::CHECK, &
 #[derive(Debug)]
 pub(crate) struct Sink<'a> {
     hits: &'a mut Hits,
-    label: &'a str,
     /// The view that is read, when it is not the text as it stands.
     layer: Option<&'a Layer<'a>>,
 }
@@ -62,13 +61,13 @@ pub(crate) struct Said {
 }
 
 impl<'a> Sink<'a> {
-    pub(super) fn new(hits: &'a mut Hits, label: &'a str) -> Self {
-        Self { hits, label, layer: None }
+    pub(super) fn new(hits: &'a mut Hits) -> Self {
+        Self { hits, layer: None }
     }
 
     /// For a view: what is found in it is placed in the text it was made from.
-    pub(super) fn within(hits: &'a mut Hits, label: &'a str, layer: &'a Layer<'a>) -> Self {
-        Self { hits, label, layer: Some(layer) }
+    pub(super) fn within(hits: &'a mut Hits, layer: &'a Layer<'a>) -> Self {
+        Self { hits, layer: Some(layer) }
     }
 
     fn in_base(&self, range: Range<usize>) -> Range<usize> {
@@ -77,9 +76,6 @@ impl<'a> Sink<'a> {
 
     /// Found at a range of the text.
     pub(crate) fn find(&mut self, rule: &'static Rule, text: &[u8], range: Range<usize>, said: Said) {
-        // The same secret is one incident wherever it stands.
-        let is_private = rule.category.starts_with("secret.") || rule.category.starts_with("pii.");
-        let label = if is_private { "secret" } else { self.label };
         let decoded = self.layer.map(|layer| layer.decoded.clone()).unwrap_or_default();
         let matched = text.get(range.clone()).unwrap_or_default();
         let placed = self.in_base(range);
@@ -88,7 +84,7 @@ impl<'a> Sink<'a> {
             severity: said.severity.unwrap_or(rule.severity),
             confidence: said.confidence.unwrap_or(rule.confidence),
             message: said.message,
-            ..Hit::new(rule.severity, rule.confidence, fingerprint(&rule.id, label, matched))
+            ..Hit::new(rule.severity, rule.confidence, matched)
         });
     }
 

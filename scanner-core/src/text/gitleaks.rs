@@ -12,7 +12,7 @@ use super::{
     rules::Gitleaks,
 };
 use crate::{
-    finding::{Secret, Severity, Stop, fingerprint},
+    finding::{Secret, Severity, Stop},
     limits::{Budget, Resource},
 };
 
@@ -105,7 +105,7 @@ impl Reading<'_> {
                 let path = rule.gitleaks.as_deref().and_then(|rule| rule.path.as_ref());
                 if path.is_some_and(|path| path.is_match(layer.text)) {
                     hits.add(Source::Loaded(*index), 0..layer.text.len(), || {
-                        Hit::of(&rule.rule, fingerprint(&rule.rule.id, "name", layer.text))
+                        Hit::of(&rule.rule, layer.text)
                     });
                 }
             }
@@ -186,7 +186,7 @@ impl Reading<'_> {
             severity,
             seen: (pass, found.clone()),
             decoded: layer.decoded.clone(),
-            ..Hit::of(&told.rule, fingerprint(&told.rule.id, "secret", secret))
+            ..Hit::of(&told.rule, secret)
         });
     }
 }

@@ -61,7 +61,8 @@ pub(super) struct Hit {
     pub(super) evidence: Evidence,
     pub(super) decoded: Vec<&'static str>,
     pub(super) message: Option<String>,
-    pub(super) fingerprint: String,
+    /// The bytes that matched, as the pass saw them: the mark of a finding is made from them, if it is told.
+    pub(super) matched: Box<[u8]>,
     /// The pass that saw it and where in that pass's text: two hits in one view may have one range in the base.
     pub(super) seen: (usize, Range<usize>),
     /// Counts only beside another one.
@@ -73,7 +74,7 @@ pub(super) struct Hit {
 
 impl Hit {
     /// A hit that stands for itself; its source and range are filled in by [`Hits::add`].
-    pub(super) fn new(severity: Severity, confidence: Confidence, fingerprint: String) -> Self {
+    pub(super) fn new(severity: Severity, confidence: Confidence, matched: &[u8]) -> Self {
         Self {
             source: Source::Loaded(usize::MAX),
             range: 0..0,
@@ -82,7 +83,7 @@ impl Hit {
             evidence: Evidence::Use,
             decoded: Vec::new(),
             message: None,
-            fingerprint,
+            matched: matched.into(),
             seen: (0, 0..0),
             weak: false,
             same_line: false,
@@ -102,6 +103,8 @@ pub(super) struct Hits {
     hidden: Vec<Secret>,
     /// Passes so far.
     pub(super) passes: usize,
+    /// The text names attacks on models.
+    pub(super) names_subject: bool,
     /// Lent to one pass after the other.
     pub(super) looks: Looks,
 }

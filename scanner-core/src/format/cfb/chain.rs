@@ -122,8 +122,8 @@ impl Table {
                 is_over = !this.add_table(table, &mut tables, faults, out);
             }
         }
-        let mut list = header.first_list;
-        while list < LARGEST && tables.len() < needed && !is_over {
+        let mut list = if header.lists > 0 || tables.len() < needed { header.first_list } else { END_OF_CHAIN };
+        while list < LARGEST {
             let Some(range) = this.range(list) else {
                 faults.say(&rules::TRUNCATED, 68, "the list of tables leaves the file", out);
                 break;
@@ -144,6 +144,10 @@ impl Table {
             }
             let Ok(next) = reader.u32_le() else { break };
             list = next;
+        }
+        let most = count(sectors);
+        if header.counts.iter().any(|announced| u64::from(*announced) > most) {
+            faults.say(&rules::STRUCTURE, 44, "more tables are announced than the file has room for", out);
         }
         this.links = Links::Sectors(tables);
         Ok(this)

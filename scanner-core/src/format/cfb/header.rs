@@ -20,6 +20,10 @@ pub(super) struct Header {
     pub(super) first_mini_table: u32,
     /// Where the table of tables goes on.
     pub(super) first_list: u32,
+    /// Sectors that the table of tables goes on in, as announced.
+    pub(super) lists: u32,
+    /// Sectors of all tables, as announced: nothing is sized by them.
+    pub(super) counts: [u32; 3],
     /// Sectors of the table of chains: the first ones.
     pub(super) tables: Vec<u32>,
 }
@@ -36,14 +40,15 @@ impl Header {
         let [_, version, order, shift, mini_shift] = [(); 5].map(|()| reader.u16_le());
         let (version, order) = (version.map_err(short)?, order.map_err(short)?);
         let (shift, mini_shift) = (shift.map_err(short)?, mini_shift.map_err(short)?);
-        reader.seek(48).map_err(short)?;
+        reader.seek(44).map_err(short)?;
+        let chains = reader.u32_le().map_err(short)?;
         let first_directory = reader.u32_le().map_err(short)?;
         reader.seek(56).map_err(short)?;
         let cutoff = reader.u32_le().map_err(short)?;
         let first_mini_table = reader.u32_le().map_err(short)?;
-        reader.seek(68).map_err(short)?;
+        let small = reader.u32_le().map_err(short)?;
         let first_list = reader.u32_le().map_err(short)?;
-        reader.seek(76).map_err(short)?;
+        let lists = reader.u32_le().map_err(short)?;
         let mut tables = Vec::with_capacity(LISTED);
         while tables.len() < LISTED
             && let Ok(sector) = reader.u32_le()
@@ -78,6 +83,8 @@ impl Header {
             cutoff: u64::from(cutoff),
             first_mini_table,
             first_list,
+            lists,
+            counts: [chains, small, lists],
             tables,
         })
     }

@@ -98,6 +98,12 @@ fn each_lie_is_told() {
     assert_eq!(with(table, &[0, 0, 0, 0]), ["medium bomb.recursion"]);
     assert_eq!(with(table, &[0xff; 4]), ["medium malformed.structure"]);
     assert_eq!(with(table, &[0, 0, 0xff, 0]), ["medium malformed.truncated"]);
+    assert_eq!(with(44, &[0xff; 4]), ["medium malformed.structure"]);
+    // A list of tables that is its own next one, though none is needed.
+    let mut looped = whole.clone();
+    looped[68..76].copy_from_slice(&[1, 0, 0, 0, 1, 0, 0, 0]);
+    looped[512 + 512 + 508..][..4].copy_from_slice(&[1, 0, 0, 0]);
+    assert_eq!(facts(&looped), ["medium bomb.recursion", "medium bomb.overlap"]);
     // One table listed twice is one table.
     assert_eq!(with(80, &whole[76..80].to_vec()), [""; 0], "no more tables are read than the file has room for");
 }

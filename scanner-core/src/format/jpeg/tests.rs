@@ -191,7 +191,7 @@ fn pictures_that_the_list_names_belong() {
 
 #[test]
 fn words_behind_the_signature() {
-    says(b"\xff\xd8\xff\xe0<html><script>alert(1)</script></html>", &["gap malformed"]);
+    says(b"\xff\xd8\xff\xe0<html><script>alert(1)</script></html>", &["high type.polyglot", "gap malformed"]);
     says(b"\xff\xd8<html><script>alert(1)</script></html>", &[STRUCTURE, TRUNCATED]);
 }
 

@@ -1,4 +1,4 @@
-//! Modules of Basic (OpenOffice), kept as XML around their source.
+//! Modules of Basic (`OpenOffice`), kept as XML around their source.
 
 use crate::format::{
     office::{Page, Sight, Walk, rules},

@@ -9,10 +9,8 @@ const HEAD: &str = "<office:document-content xmlns:office='o' xmlns:text='t' xml
 
 fn document(label: &'static str, content: &str, more: &[(&str, &str)]) -> Seen {
     let content = format!("{HEAD}{content}</office:document-content>");
-    let mut members = vec![
-        ("mimetype", &b"application/vnd.oasis.opendocument.text"[..]),
-        ("content.xml", content.as_bytes()),
-    ];
+    let mut members =
+        vec![("mimetype", &b"application/vnd.oasis.opendocument.text"[..]), ("content.xml", content.as_bytes())];
     if !more.iter().any(|(name, _)| *name == "META-INF/manifest.xml") {
         members.push(("META-INF/manifest.xml", b"<manifest:manifest xmlns:manifest='m'/>"));
     }
@@ -33,7 +31,8 @@ fn found(content: &str) -> Vec<String> {
 
 #[test]
 fn a_plain_text_is_silent() {
-    let seen = document("odt", "<text:p>one<text:s/>&amp; <text:span>two</text:span></text:p><text:p>three</text:p>", &[]);
+    let seen =
+        document("odt", "<text:p>one<text:s/>&amp; <text:span>two</text:span></text:p><text:p>three</text:p>", &[]);
     assert!(seen.facts().is_empty(), "{:?}", seen.facts());
     assert!(seen.texts().iter().any(|text| text == "one & two\nthree\n"));
 }
@@ -46,14 +45,18 @@ fn what_acts_is_told() {
     let button = "<script:event-listener script:language='ooo:script' script:event-name='dom:click' \
                   xlink:href='vnd.sun.star.script:A.B.C?language=Basic'/>";
     assert_eq!(found(button), ["medium macro.basic"]);
-    assert_eq!(found("<presentation:event-listener presentation:action='execute' xlink:href='x.exe'/>"), [
-        "high exec.shortcut"
-    ]);
+    assert_eq!(
+        found("<presentation:event-listener presentation:action='execute' xlink:href='x.exe'/>"),
+        ["high exec.shortcut"]
+    );
     assert_eq!(found("<office:dde-source office:dde-application='cmd'/>"), ["high macro.dde"]);
     assert_eq!(found("<draw:image xlink:href='http://a.example/p.png'/>"), ["medium net.external_ref"]);
     assert_eq!(found("<draw:image xlink:href='Pictures/p.png'/>"), [""; 0]);
     assert_eq!(found("<draw:object xlink:href='./Object 1'/>"), [""; 0]);
-    assert_eq!(found("<draw:object xlink:href='http://a.example/x.odt'/>"), ["high embed.ole", "high net.external_ref"]);
+    assert_eq!(
+        found("<draw:object xlink:href='http://a.example/x.odt'/>"),
+        ["high embed.ole", "high net.external_ref"]
+    );
     assert_eq!(found("<draw:floating-frame xlink:href='http://a.example/'/>"), ["high net.external_ref"]);
     assert_eq!(found("<text:a xlink:href='https://a.example/'>x</text:a>"), ["info net.link"]);
     assert_eq!(found("<text:p><text:a xlink:href='javascript:x'>x</text:a></text:p>"), ["medium html.url"]);
@@ -73,10 +76,10 @@ fn scripts_in_the_package() {
 #[test]
 fn sheets() {
     let sheet = |rows: &str| format!("<table:table table:name='S'>{rows}</table:table>");
-    assert_eq!(found(&sheet("<table:table-row><table:table-cell table:formula='of:=WEBSERVICE([.A1])'/></table:table-row>")), [
-        "medium net.external_ref",
-        "medium script.formula"
-    ]);
+    assert_eq!(
+        found(&sheet("<table:table-row><table:table-cell table:formula='of:=WEBSERVICE([.A1])'/></table:table-row>")),
+        ["medium net.external_ref", "medium script.formula"]
+    );
     let bomb = sheet(
         "<table:table-row table:number-rows-repeated='1000000'><table:table-cell table:number-columns-repeated='16000' \
          office:value='1'/></table:table-row>",
@@ -102,7 +105,9 @@ fn what_a_person_does_not_see_is_kept_apart() {
     let hidden: Vec<_> = seen
         .texts
         .iter()
-        .filter_map(|view| Some((view.hidden?.category.to_string(), String::from_utf8_lossy(&view.text).trim().to_owned())))
+        .filter_map(|view| {
+            Some((view.hidden?.category.to_string(), String::from_utf8_lossy(&view.text).trim().to_owned()))
+        })
         .collect();
     for (category, text) in [("hidden.color", "white"), ("hidden.style", "off"), ("hidden.comment", "note")] {
         assert!(hidden.contains(&(category.to_owned(), text.to_owned())), "{hidden:?}");

@@ -165,7 +165,8 @@ mod tests {
         ] {
             assert!(found(formula).is_command, "{formula}");
         }
-        for formula in ["WEBSERVICE(A1)", "_xlfn.WEBSERVICE(\"http://a\")", "of:=COM.MICROSOFT.WEBSERVICE([.A1])", "image(A1)"]
+        for formula in
+            ["WEBSERVICE(A1)", "_xlfn.WEBSERVICE(\"http://a\")", "of:=COM.MICROSOFT.WEBSERVICE([.A1])", "image(A1)"]
         {
             assert!(found(formula).is_web, "{formula}");
         }

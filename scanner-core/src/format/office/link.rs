@@ -120,7 +120,8 @@ fn file(behind: &[u8]) -> Reach {
 /// Behind `data:`: a page or script acts, a picture does not.
 fn data(behind: &[u8]) -> Reach {
     let head = behind.get(..64).unwrap_or(behind).to_ascii_lowercase();
-    let is_active = [&b"html"[..], b"javascript", b"svg", b"xml"].iter().any(|word| memmem::find(&head, word).is_some());
+    let is_active =
+        [&b"html"[..], b"javascript", b"svg", b"xml"].iter().any(|word| memmem::find(&head, word).is_some());
     if is_active { Reach::Script } else { Reach::Inside }
 }
 

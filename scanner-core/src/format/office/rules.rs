@@ -54,7 +54,8 @@ pub(crate) static REMOTE: Rule = Rule::built_in(
     Confidence::High,
     RuleText {
         title: "The document loads something from elsewhere",
-        why: "Opening it tells another machine who reads it and when, and shows what that machine sends. A share of Windows also gets the reader's credentials.",
+        why: "Opening it tells another machine who reads it and when, and shows what that machine sends. A share of \
+              Windows also gets the reader's credentials.",
         remedy: "Open it without access to the network, or take the reference out.",
     },
 );
@@ -66,7 +67,8 @@ pub(crate) static REMOTE_TEMPLATE: Rule = Rule::built_in(
     Confidence::High,
     RuleText {
         title: "The document takes its template from another machine",
-        why: "The template is loaded when the document opens, and its macros run: the document itself carries none and passes every filter (template injection).",
+        why: "The template is loaded when the document opens, and its macros run: the document itself carries none and \
+              passes every filter (template injection).",
         remedy: "Do not open it; remove the reference to the template.",
     },
 );
@@ -78,7 +80,8 @@ pub(crate) static LINKED_OBJECT: Rule = Rule::built_in(
     Confidence::High,
     RuleText {
         title: "The document shows an object that it does not hold",
-        why: "The object is loaded when the document opens and handed to the program that its type names; a page or script among them runs.",
+        why: "The object is loaded when the document opens and handed to the program that its type names; a page or \
+              script among them runs.",
         remedy: "Do not open it; replace the object by a picture of it.",
     },
 );
@@ -114,7 +117,8 @@ pub(crate) static PROTOCOL: Rule = Rule::built_in(
     Confidence::High,
     RuleText {
         title: "A link starts a program by its protocol",
-        why: "Protocols such as ms-msdt and search-ms hand the rest of the link to a program of the system, which has been made to run commands.",
+        why: "Protocols such as ms-msdt and search-ms hand the rest of the link to a program of the system, which has \
+              been made to run commands.",
         remedy: "Do not open it.",
     },
 );
@@ -150,7 +154,8 @@ pub(crate) static XL4: Rule = Rule::built_in(
     Confidence::High,
     RuleText {
         title: "The workbook has a sheet of Excel 4 macros",
-        why: "Such a sheet runs commands and calls functions of the system, and many scanners for macros do not see it.",
+        why: "Such a sheet runs commands and calls functions of the system, and many scanners for macros do not see \
+              it.",
         remedy: "Deliver it without the sheet, or not at all.",
     },
 );
@@ -186,7 +191,8 @@ pub(crate) static DDE: Rule = Rule::built_in(
     Confidence::High,
     RuleText {
         title: "The document asks another program to run something",
-        why: "Dynamic data exchange starts the program that a field or formula names, with the words it gives: a command, after one or two questions that most people confirm.",
+        why: "Dynamic data exchange starts the program that a field or formula names, with the words it gives: a \
+              command, after one or two questions that most people confirm.",
         remedy: "Do not open it; remove the field or formula.",
     },
 );
@@ -222,7 +228,8 @@ pub(crate) static HIDDEN_SHEET: Rule = Rule::built_in(
     Confidence::High,
     RuleText {
         title: "A sheet is hidden",
-        why: "What stands there is computed with and not shown; a sheet that is very hidden cannot be shown by the menu.",
+        why: "What stands there is computed with and not shown; a sheet that is very hidden cannot be shown by the \
+              menu.",
         remedy: "Show the sheet and look at it.",
     },
 );
@@ -234,7 +241,8 @@ pub(crate) static TYPE_LIE: Rule = Rule::built_in(
     Confidence::High,
     RuleText {
         title: "The document says that it has no macros, and has",
-        why: "Its main part is declared as the kind without macros: filters that go by the declaration or the name let it pass.",
+        why: "Its main part is declared as the kind without macros: filters that go by the declaration or the name let \
+              it pass.",
         remedy: "Treat it as a document with macros.",
     },
 );
@@ -246,7 +254,8 @@ pub(crate) static STRUCTURE: Rule = Rule::built_in(
     Confidence::High,
     RuleText {
         title: "The parts of the document do not fit together",
-        why: "Programs repair such a document each in its own way, and so read different ones; a count that lies makes some of them reserve memory for what is not there.",
+        why: "Programs repair such a document each in its own way, and so read different ones; a count that lies makes \
+              some of them reserve memory for what is not there.",
         remedy: "Have the document written again by the program it comes from.",
     },
 );
@@ -294,7 +303,8 @@ pub(crate) static HIDDEN_STYLE: Rule = Rule::built_in(
     Confidence::High,
     RuleText {
         title: "Text that is switched off says something",
-        why: "People do not see hidden characters, rows and sheets; a model that is given the text reads it as part of the document.",
+        why: "People do not see hidden characters, rows and sheets; a model that is given the text reads it as part of \
+              the document.",
         remedy: "Remove the hidden text before a model reads the document.",
     },
 );
@@ -330,7 +340,8 @@ pub(crate) static HIDDEN_OFFPAGE: Rule = Rule::built_in(
     Confidence::High,
     RuleText {
         title: "Text beside the page says something",
-        why: "It stands outside the slide, on a hidden slide or in the notes: people who look at the pages do not see it, a model that is given the text does.",
+        why: "It stands outside the slide, on a hidden slide or in the notes: people who look at the pages do not see \
+              it, a model that is given the text does.",
         remedy: "Remove the hidden text before a model reads the document.",
     },
 );
@@ -342,7 +353,8 @@ pub(crate) static HIDDEN_UNSEEN: Rule = Rule::built_in(
     Confidence::High,
     RuleText {
         title: "Text that is on no page says something",
-        why: "Properties, comments, names and descriptions are not shown with the pages; a model that is given the whole document reads them.",
+        why: "Properties, comments, names and descriptions are not shown with the pages; a model that is given the \
+              whole document reads them.",
         remedy: "Remove the properties before a model reads the document.",
     },
 );
@@ -355,11 +367,15 @@ const fn join<const N: usize>(lists: &[&[&'static Rule]]) -> [&'static Rule; N] 
     while let [list, behind @ ..] = rest {
         let mut list = *list;
         while let [rule, next @ ..] = list {
-            #[expect(clippy::indexing_slicing, reason = "done by the compiler, which refuses to leave the bounds")]
+            #[expect(
+                clippy::indexing_slicing,
+                clippy::arithmetic_side_effects,
+                reason = "done by the compiler, which refuses to leave the bounds"
+            )]
             {
                 out[at] = rule;
+                at += 1;
             }
-            at += 1;
             list = next;
         }
         rest = behind;

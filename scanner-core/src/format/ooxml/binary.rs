@@ -54,7 +54,8 @@ pub(super) fn is_record_part(bytes: &[u8], name: &str, kind: &str) -> bool {
     let is_named = name.starts_with("xl/") && name.ends_with(".bin");
     let first = Reader::new(bytes);
     kind.starts_with("application/") && KINDS.iter().any(|known| kind.ends_with(known))
-        || is_named && Records(first).next().is_ok_and(|record| record.is_some_and(|(kind, _)| BEGINNINGS.contains(&kind)))
+        || is_named
+            && Records(first).next().is_ok_and(|record| record.is_some_and(|(kind, _)| BEGINNINGS.contains(&kind)))
 }
 
 /// Records one after the other: a kind of one or two bytes, a size of one to four (MS-XLSB 2.1.4).

@@ -69,7 +69,11 @@ pub(crate) fn inspect(bytes: &Bytes, out: &mut Out<'_>, budget: &mut Budget) -> 
         }
     }
     if has_macros && !has_project {
-        out.find(Finding::built_in(&vba::PROJECT).at(spot.span.start, spot.span.end).message("the document says it has macros"));
+        out.find(
+            Finding::built_in(&vba::PROJECT)
+                .at(spot.span.start, spot.span.end)
+                .message("the document says it has macros"),
+        );
     }
     Ok(walked.map(|()| true)?)
 }

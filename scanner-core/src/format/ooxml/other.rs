@@ -30,7 +30,11 @@ impl Walk for Other<'_> {
         match tag.local() {
             b"ddeLink" => page.say(&rules::DDE, "the workbook is linked to another program"),
             b"oleLink" => {
-                page.say_as(&rules::LINKED_OBJECT, Severity::Low, "the workbook is linked to an object of another program");
+                page.say_as(
+                    &rules::LINKED_OBJECT,
+                    Severity::Low,
+                    "the workbook is linked to an object of another program",
+                );
             }
             b"webPr" => connection(tag, b"url", page),
             b"connection" => connection(tag, b"odcFile", page),

@@ -211,14 +211,30 @@ fn judge(kind: &str, target: &[u8], page: &mut Page<'_, '_>) {
     let used = match kind {
         "hyperlink" | "slide" => link::Use::Link,
         "attachedtemplate" | "stylesheet" => link::Use::Template,
-        "oleobject" | "package" | "control" | "activexcontrolbinary" | "vbaproject" | "afchunk" | "subdocument"
-        | "webextension" | "customui" | "extensibility" | "attachedtoolbars" | "wordvbadata" | "keymapcustomizations" => {
-            link::Use::Object
-        }
+        "oleobject"
+        | "package"
+        | "control"
+        | "activexcontrolbinary"
+        | "vbaproject"
+        | "afchunk"
+        | "subdocument"
+        | "webextension"
+        | "customui"
+        | "extensibility"
+        | "attachedtoolbars"
+        | "wordvbadata"
+        | "keymapcustomizations" => link::Use::Object,
         "frame" => link::Use::Frame,
         "image" | "video" | "audio" | "media" | "font" | "svgblip" | "hdphoto" | "model3d" => link::Use::Media,
-        "externallinkpath" | "xlpathmissing" | "xlalternatestartup" | "mailmergesource" | "mailmergeheadersource"
-        | "recipientdata" | "querytable" | "transform" | "connections" => link::Use::Data,
+        "externallinkpath"
+        | "xlpathmissing"
+        | "xlalternatestartup"
+        | "mailmergesource"
+        | "mailmergeheadersource"
+        | "recipientdata"
+        | "querytable"
+        | "transform"
+        | "connections" => link::Use::Data,
         _ => link::Use::Other,
     };
     page.link(used, target);

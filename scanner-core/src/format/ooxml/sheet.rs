@@ -291,9 +291,8 @@ impl<'a> Sheet<'a> {
         }
         let index = |number: u64| usize::try_from(number).ok();
         let look = number(tag, b"s").and_then(index).map(|format| self.styles.look(format));
-        let is_column_hidden = index(self.column)
-            .and_then(|column| self.hidden_columns.get(column))
-            .is_some_and(|ranges| *ranges > 0);
+        let is_column_hidden =
+            index(self.column).and_then(|column| self.hidden_columns.get(column)).is_some_and(|ranges| *ranges > 0);
         let sight = if self.is_hidden || self.is_row_hidden || is_column_hidden {
             Sight::Style
         } else {

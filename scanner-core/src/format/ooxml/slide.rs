@@ -95,10 +95,10 @@ impl Walk for Slide<'_> {
                 self.offset = None;
                 self.inner.word.whole = self.whole;
             }
-            b"cNvPr" if self.in_shape => {
-                if tag.value(b"hidden").is_some_and(|hidden| matches!(&*hidden, b"1" | b"true")) {
-                    self.hide(Sight::Style);
-                }
+            b"cNvPr"
+                if self.in_shape && tag.value(b"hidden").is_some_and(|hidden| matches!(&*hidden, b"1" | b"true")) =>
+            {
+                self.hide(Sight::Style);
             }
             b"off" if self.in_shape && self.groups == 0 => {
                 self.offset = number(tag, b"x").zip(number(tag, b"y"));

@@ -119,7 +119,8 @@ impl Walk for CellStylesWalk<'_> {
             (Section::Fonts, b"color") => {
                 if let Some(font) = self.fonts.last_mut() {
                     let color = tag.value(b"rgb").unwrap_or_default();
-                    font.is_white = is_white(&color) || number(tag, b"theme") == Some(0) && tag.value(b"tint").is_none();
+                    font.is_white =
+                        is_white(&color) || number(tag, b"theme") == Some(0) && tag.value(b"tint").is_none();
                 }
             }
             (Section::Fonts, b"sz") => {

@@ -86,7 +86,9 @@ fn run(properties: &str, text: &str) -> String {
 
 #[test]
 fn a_plain_document_is_silent_and_read_by_paragraphs() {
-    let seen = document("<w:p><w:r><w:t>one </w:t></w:r><w:r><w:t>&amp; two</w:t></w:r></w:p><w:p><w:r><w:t>three</w:t></w:r></w:p>");
+    let seen = document(
+        "<w:p><w:r><w:t>one </w:t></w:r><w:r><w:t>&amp; two</w:t></w:r></w:p><w:p><w:r><w:t>three</w:t></w:r></w:p>",
+    );
     assert!(seen.facts().is_empty(), "{:?}", seen.facts());
     assert!(seen.children.is_empty());
     let view = seen.texts.iter().find(|view| view.text.starts_with(b"one")).unwrap();
@@ -127,17 +129,18 @@ fn fields_are_put_together_before_they_are_judged() {
     assert_eq!(found(&field(&["d", "d", "E", " cmd"])), ["high macro.dde"]);
     assert_eq!(found("<w:p><w:fldSimple w:instr=' DDE cmd x'/></w:p>"), ["high macro.dde"]);
     assert_eq!(found(&field(&["INCLUDEPICTURE \"http://a.example/p.png\" \\d"])), ["medium net.external_ref"]);
-    assert_eq!(found(&field(&["LINK Word.Document.8 \"http://a.example/x\" \"\" \\a"])), [
-        "high embed.ole",
-        "high net.external_ref"
-    ]);
+    assert_eq!(
+        found(&field(&["LINK Word.Document.8 \"http://a.example/x\" \"\" \\a"])),
+        ["high embed.ole", "high net.external_ref"]
+    );
     assert_eq!(found(&field(&["HYPERLINK \\l \"here\""])), [""; 0]);
     assert_eq!(found(&field(&["HYPERLINK \"https://a.example/\" \\o \"tip\""])), ["info net.link"]);
     assert_eq!(found(&field(&["PAGE \\* MERGEFORMAT"])), [""; 0]);
     // One that never ends, and one whose name comes from codes.
-    assert_eq!(found("<w:p><w:r><w:fldChar w:fldCharType='begin'/><w:instrText>DDE x</w:instrText></w:r></w:p>"), [
-        "high macro.dde"
-    ]);
+    assert_eq!(
+        found("<w:p><w:r><w:fldChar w:fldCharType='begin'/><w:instrText>DDE x</w:instrText></w:r></w:p>"),
+        ["high macro.dde"]
+    );
     let codes = "<w:p><w:r><w:fldChar w:fldCharType='begin'/></w:r><w:r><w:fldChar w:fldCharType='begin'/>\
                  <w:instrText>QUOTE 68 68 69</w:instrText><w:fldChar w:fldCharType='end'/></w:r>\
                  <w:r><w:instrText> cmd</w:instrText><w:fldChar w:fldCharType='end'/></w:r></w:p>";
@@ -156,11 +159,14 @@ fn what_a_person_does_not_see_is_kept_apart() {
         run("<w:sz w:val='2'/>", "tiny"),
     );
     let seen = document(&body);
-    assert_eq!(hidden(&seen), [
-        ("hidden.style".to_owned(), "off".to_owned()),
-        ("hidden.color".to_owned(), "white".to_owned()),
-        ("hidden.size".to_owned(), "tiny".to_owned()),
-    ]);
+    assert_eq!(
+        hidden(&seen),
+        [
+            ("hidden.style".to_owned(), "off".to_owned()),
+            ("hidden.color".to_owned(), "white".to_owned()),
+            ("hidden.size".to_owned(), "tiny".to_owned()),
+        ]
+    );
     assert!(seen.texts().iter().any(|text| text == "seen on shaded\n"));
 }
 
@@ -168,7 +174,8 @@ fn what_a_person_does_not_see_is_kept_apart() {
 fn styles_hide_too() {
     let styles = "<w:styles xmlns:w='w'><w:style w:styleId='A'><w:rPr><w:vanish/></w:rPr></w:style>\
                   <w:style w:styleId='B'><w:basedOn w:val='A'/></w:style></w:styles>";
-    let text = "<w:document xmlns:w='w'><w:p><w:pPr><w:pStyle w:val='B'/></w:pPr><w:r><w:t>x</w:t></w:r></w:p></w:document>";
+    let text =
+        "<w:document xmlns:w='w'><w:p><w:pPr><w:pStyle w:val='B'/></w:pPr><w:r><w:t>x</w:t></w:r></w:p></w:document>";
     let parts = [("word/document.xml", text), ("word/styles.xml", styles)];
     let seen = look(&FORMAT, "docx", &package("word/document.xml", &parts));
     assert_eq!(hidden(&seen), [("hidden.style".to_owned(), "x".to_owned())]);
@@ -197,10 +204,10 @@ fn cells_have_their_places() {
     assert!(seen.facts().is_empty(), "{:?}", seen.facts());
     let view = seen.texts.iter().find(|view| view.text.starts_with(b"shared")).unwrap();
     assert_eq!(view.place_at(0), Place::default().name("sheet", "Data").name("cell", "B2"));
-    assert_eq!(hidden(&seen), [
-        ("hidden.style".to_owned(), "hidden\t5\nrow".to_owned()),
-        ("hidden.comment".to_owned(), "unused".to_owned()),
-    ]);
+    assert_eq!(
+        hidden(&seen),
+        [("hidden.style".to_owned(), "hidden\t5\nrow".to_owned()), ("hidden.comment".to_owned(), "unused".to_owned()),]
+    );
 }
 
 #[test]
@@ -218,11 +225,13 @@ fn formulas_that_reach_outside() {
 #[test]
 fn sizes_that_lie() {
     let found = |text: &str| words(&workbook(text, &[]));
-    let far = "<worksheet><sheetData><row><c r='A1'><v>1</v></c><c r='XFD1048576'><v>1</v></c></row></sheetData></worksheet>";
+    let far =
+        "<worksheet><sheetData><row><c r='A1'><v>1</v></c><c r='XFD1048576'><v>1</v></c></row></sheetData></worksheet>";
     assert_eq!(found(far), ["medium bomb.dimensions"]);
     let lie = "<worksheet><dimension ref='A1:XFD1048576'/><sheetData><row><c r='A1'><v>1</v></c></row></sheetData></worksheet>";
     assert_eq!(found(lie), ["medium malformed.structure"]);
-    let tall = "<worksheet><dimension ref='A1:C1048576'/><sheetData><row><c r='A1'><v>1</v></c></row></sheetData></worksheet>";
+    let tall =
+        "<worksheet><dimension ref='A1:C1048576'/><sheetData><row><c r='A1'><v>1</v></c></row></sheetData></worksheet>";
     assert_eq!(found(tall), [""; 0]);
     let sheet = "<worksheet/>";
     let shared = workbook(sheet, &[("xl/sharedStrings.xml", "<sst uniqueCount='4294967295'/>")]);
@@ -232,20 +241,26 @@ fn sizes_that_lie() {
 #[test]
 fn parts_that_act() {
     let found = |name: &str, text: &str| words(&workbook("<worksheet/>", &[(name, text)]));
-    assert_eq!(found("xl/macrosheets/sheet1.xml", "<xm:macrosheet xmlns:xm='m'/>"), [
-        "high macro.xl4",
-        "medium type.mismatch"
-    ]);
-    assert_eq!(found("xl/externalLinks/a.xml", "<externalLink><ddeLink ddeService='cmd'/></externalLink>"), [
-        "high macro.dde"
-    ]);
-    assert_eq!(found("xl/connections.xml", "<connections><connection><webPr url='http://a.example/'/></connection></connections>"), [
-        "medium net.external_ref"
-    ]);
+    assert_eq!(
+        found("xl/macrosheets/sheet1.xml", "<xm:macrosheet xmlns:xm='m'/>"),
+        ["high macro.xl4", "medium type.mismatch"]
+    );
+    assert_eq!(
+        found("xl/externalLinks/a.xml", "<externalLink><ddeLink ddeService='cmd'/></externalLink>"),
+        ["high macro.dde"]
+    );
+    assert_eq!(
+        found(
+            "xl/connections.xml",
+            "<connections><connection><webPr url='http://a.example/'/></connection></connections>"
+        ),
+        ["medium net.external_ref"]
+    );
     assert_eq!(found("xl/activeX/activeX1.xml", "<ax:ocx xmlns:ax='a'/>"), ["medium active.activex"]);
-    assert_eq!(found("xl/a.xml", "<!DOCTYPE a [<!ENTITY x SYSTEM 'file:///etc/passwd'>]><a>&x;</a>"), [
-        "high xml.external_entity"
-    ]);
+    assert_eq!(
+        found("xl/a.xml", "<!DOCTYPE a [<!ENTITY x SYSTEM 'file:///etc/passwd'>]><a>&x;</a>"),
+        ["high xml.external_entity"]
+    );
     assert_eq!(found("xl/a.xml", "<a>"), ["gap malformed"]);
     assert_eq!(found("xl/a.xml", &"<a>".repeat(300)), ["high bomb.recursion"]);
 }
@@ -253,7 +268,8 @@ fn parts_that_act() {
 #[test]
 fn sheets_that_are_hidden() {
     let book = |state: &str| {
-        let book = format!("<workbook xmlns:r='r'><sheets><sheet name='S' state='{state}' r:id='rId1'/></sheets></workbook>");
+        let book =
+            format!("<workbook xmlns:r='r'><sheets><sheet name='S' state='{state}' r:id='rId1'/></sheets></workbook>");
         let rels = relationships(&[("rId1", "worksheet", "worksheets/sheet1.xml")]);
         let parts = [
             ("xl/workbook.xml", &*book),
@@ -286,13 +302,14 @@ fn slides_and_what_stands_beside_them() {
     ];
     let seen = look(&FORMAT, "pptx", &package("ppt/presentation.xml", &parts));
     assert!(seen.facts().is_empty(), "{:?}", seen.facts());
-    assert_eq!(hidden(&seen), [
-        ("hidden.offpage".to_owned(), "beside".to_owned()),
-        ("hidden.offpage".to_owned(), "note".to_owned()),
-    ]);
+    assert_eq!(
+        hidden(&seen),
+        [("hidden.offpage".to_owned(), "beside".to_owned()), ("hidden.offpage".to_owned(), "note".to_owned()),]
+    );
     let view = seen.texts.iter().find(|view| view.text.starts_with(b"on")).unwrap();
     assert_eq!(view.place.0.get("slide"), Some(&crate::finding::Coordinate::Number(1)));
-    let program = "<p:sld xmlns:a='a'><a:hlinkClick action='ppaction://program'/></p:sld>".replace("xmlns:a", "xmlns:p='p' xmlns:a");
+    let program = "<p:sld xmlns:a='a'><a:hlinkClick action='ppaction://program'/></p:sld>"
+        .replace("xmlns:a", "xmlns:p='p' xmlns:a");
     let parts = [("ppt/presentation.xml", deck), ("ppt/slides/slide7.xml", &program)];
     assert_eq!(words(&look(&FORMAT, "pptx", &package("ppt/presentation.xml", &parts))), ["high exec.shortcut"]);
 }
@@ -317,9 +334,15 @@ fn files_inside() {
     assert_eq!(found("printerSettings", "printerSettings/p.bin", b"\x01\x02\x03\xff\xfe\x80"), (none, 0));
     assert_eq!(found("oleObject", "embeddings/o.bin", b"\x01\x02\x03\xff"), (vec!["medium embed.ole".into()], 1));
     let program = [b"MZ".as_slice(), &[0; 58], &64_u32.to_le_bytes(), b"PE\0\0\x4c\x01", &[0; 300]].concat();
-    assert_eq!(found("package", "embeddings/a.bin", &program), (vec!["high embed.executable".into(), "medium embed.file".into()], 1));
+    assert_eq!(
+        found("package", "embeddings/a.bin", &program),
+        (vec!["high embed.executable".into(), "medium embed.file".into()], 1)
+    );
     assert_eq!(found("aFChunk", "a.htm", b"<html><body>x</body></html>"), (vec!["medium embed.file".into()], 1));
-    assert_eq!(found("vbaProject", "theme/x.dat", b"x").0, ["high macro.vba", "medium malformed.structure", "medium type.mismatch"]);
+    assert_eq!(
+        found("vbaProject", "theme/x.dat", b"x").0,
+        ["high macro.vba", "medium malformed.structure", "medium type.mismatch"]
+    );
 }
 
 #[test]
@@ -329,9 +352,10 @@ fn packages_that_miss_something() {
     let main = ("word/document.xml", &b"<document/>"[..]);
     assert_eq!(found(&[("_rels/.rels", root.as_bytes()), main]), ["medium malformed.structure"]);
     assert_eq!(found(&[("[Content_Types].xml", TYPES.as_bytes()), main]), ["medium malformed.structure"]);
-    assert_eq!(found(&[("[Content_Types].xml", TYPES.as_bytes()), ("_rels/.rels", root.as_bytes())]), [
-        "medium malformed.structure"
-    ]);
+    assert_eq!(
+        found(&[("[Content_Types].xml", TYPES.as_bytes()), ("_rels/.rels", root.as_bytes())]),
+        ["medium malformed.structure"]
+    );
 }
 
 #[test]
@@ -351,16 +375,94 @@ fn flat_documents() {
         format!("<pkg:package xmlns:pkg='http://schemas.microsoft.com/office/2006/xmlPackage'>{inside}</pkg:package>")
     };
     assert_eq!(seen("<a/>"), (false, vec![], 0));
-    let project = package("<pkg:part pkg:contentType='application/vnd.ms-office.vbaProject'><pkg:binaryData>0M8R4KGxGuE=</pkg:binaryData></pkg:part>");
+    let project = package(
+        "<pkg:part pkg:contentType='application/vnd.ms-office.vbaProject'><pkg:binaryData>0M8R4KGxGuE=</pkg:binaryData></pkg:part>",
+    );
     assert!(seen(&project).1.contains(&"macro.vba".to_owned()));
-    let picture = package("<pkg:part pkg:contentType='image/png'><pkg:binaryData>iVBO\nRw==</pkg:binaryData></pkg:part>");
+    let picture =
+        package("<pkg:part pkg:contentType='image/png'><pkg:binaryData>iVBO\nRw==</pkg:binaryData></pkg:part>");
     assert_eq!(seen(&picture), (true, vec![], 1));
-    let outside = package("<pkg:part><Relationship Type='x/attachedTemplate' Target='http://a.example/t' TargetMode='External'/></pkg:part>");
+    let outside = package(
+        "<pkg:part><Relationship Type='x/attachedTemplate' Target='http://a.example/t' TargetMode='External'/></pkg:part>",
+    );
     assert_eq!(seen(&outside).1, ["net.external_template"]);
     let sheet = "<Workbook xmlns='urn:schemas-microsoft-com:office:spreadsheet' xmlns:ss='urn:schemas-microsoft-com:office:spreadsheet'><Cell ss:Formula=\"=cmd|'/c x'!A0\"/></Workbook>";
     assert_eq!(seen(sheet).1, ["macro.dde"]);
-    let macros = "<w:wordDocument xmlns:w='http://schemas.microsoft.com/office/word/2003/wordml' w:macrosPresent='yes'/>";
+    let macros =
+        "<w:wordDocument xmlns:w='http://schemas.microsoft.com/office/word/2003/wordml' w:macrosPresent='yes'/>";
     assert_eq!(seen(macros).1, ["macro.vba"]);
     let open = "<office:document xmlns:office='urn:oasis:names:tc:opendocument:xmlns:office:1.0' xmlns:table='t'><table:table><table:table-cell table:formula='of:=DDE(1)'/></table:table></office:document>";
     assert_eq!(seen(open).1, ["macro.dde"]);
+}
+
+/// Records of a binary workbook: kind and content.
+fn records(list: &[(u16, Vec<u8>)]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for (kind, data) in list {
+        if *kind < 128 {
+            out.push(*kind as u8);
+        } else {
+            out.extend([(*kind & 0x7f) as u8 | 0x80, (*kind >> 7) as u8]);
+        }
+        out.push(data.len() as u8);
+        out.extend(data);
+    }
+    out
+}
+
+fn wide(text: &str) -> Vec<u8> {
+    let units: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    [&(text.encode_utf16().count() as u32).to_le_bytes()[..], &units].concat()
+}
+
+#[test]
+fn binary_workbooks() {
+    let number = |number: u32| number.to_le_bytes().to_vec();
+    let sheet = [number(2), number(1), wide("rId1"), wide("Far")].concat();
+    let book = records(&[(131, vec![]), (156, sheet), (39, [vec![0; 9], wide("_xlnm.Auto_Open")].concat())]);
+    let cells = records(&[
+        (129, vec![]),
+        (0, [number(4), vec![0; 13]].concat()),
+        (7, [number(1), number(0), number(0)].concat()),
+    ]);
+    let shared = records(&[(159, vec![]), (19, [vec![0], wide("shared text")].concat())]);
+    let link = records(&[(360, [1_u16.to_le_bytes().to_vec(), wide("cmd"), wide("/c x")].concat())]);
+    let root = relationships(&[("rId1", "officeDocument", "xl/workbook.bin")]);
+    let rels = relationships(&[("rId1", "worksheet", "worksheets/sheet1.bin")]);
+    let types = "<Types><Default Extension='bin' ContentType='application/vnd.ms-excel.sheet.binary.macroEnabled.main'/></Types>";
+    let seen = look(
+        &FORMAT,
+        "xlsx",
+        &zipped(&[
+            ("[Content_Types].xml", types.as_bytes()),
+            ("_rels/.rels", root.as_bytes()),
+            ("xl/_rels/workbook.bin.rels", rels.as_bytes()),
+            ("xl/externalLinks/externalLink1.bin", &link),
+            ("xl/worksheets/sheet1.bin", &cells),
+            ("xl/sharedStrings.bin", &shared),
+            ("xl/workbook.bin", &book),
+        ]),
+    );
+    assert_eq!(words(&seen), ["high macro.dde", "low macro.autoexec", "medium office.hidden_sheet"]);
+    let view = seen.texts.iter().find(|view| view.text.starts_with(b"shared text")).unwrap();
+    assert_eq!(view.hidden.unwrap().category, "hidden.style");
+    assert_eq!(view.place_at(0), Place::default().name("sheet", "Far").name("cell", "B5"));
+}
+
+#[test]
+fn nothing_cut_is_silent_and_nothing_changed_panics() {
+    let body = "<document><p><fldSimple instr='PAGE'/><r><t>text</t></r></p></document>";
+    let styles = "<styles><style styleId='a'><rPr><vanish/></rPr></style></styles>";
+    let whole = package("word/document.xml", &[("word/document.xml", body), ("word/styles.xml", styles)]);
+    assert!(look(&FORMAT, "docx", &whole).facts().is_empty());
+    for cut in 1..whole.len() {
+        assert!(!look(&FORMAT, "docx", &whole[..cut]).facts().is_empty(), "cut at {cut}");
+    }
+    for at in 0..whole.len() {
+        for byte in [0, 0xff, b'<', b'&', b'"'] {
+            let mut changed = whole.clone();
+            changed[at] = byte;
+            look(&FORMAT, "docx", &changed);
+        }
+    }
 }

@@ -286,7 +286,7 @@ impl<'a> Growth<'a> {
     fn resolve(&mut self, name: &'a [u8], values: &BTreeMap<&'a [u8], &'a [u8]>) {
         let mut path: Vec<&[u8]> = vec![name];
         while let Some(name) = path.last().copied() {
-            let Some(value) = values.get(name).copied().filter(|_| !self.sizes.get(name).is_some_and(|size| *size > 0))
+            let Some(value) = values.get(name).copied().filter(|_| self.sizes.get(name).is_none_or(|size| *size == 0))
             else {
                 path.pop();
                 continue;

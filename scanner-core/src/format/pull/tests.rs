@@ -21,16 +21,15 @@ fn events(text: &str) -> Vec<String> {
                 return out;
             }
             Ok(Some(Event::Start(tag))) => {
-                let attributes = tag.attributes().map(|attribute| {
-                    assert_eq!(&text.as_bytes()[attribute.value_at..][..attribute.raw.len()], attribute.raw);
-                    format!(" {}={}", show(attribute.name.0), show(&attribute.value()))
-                });
-                format!("{}..{} <{}{}", tag.at, tag.end, show(tag.local()), attributes.collect::<String>())
+                let attributes = tag
+                    .attributes()
+                    .map(|attribute| format!(" {}={}", show(attribute.name.0), show(&attribute.value())));
+                format!("<{}{}", show(tag.local()), attributes.collect::<String>())
             }
-            Ok(Some(Event::End { name, at })) => format!("{at} >{}", show(name.local())),
-            Ok(Some(Event::Text(text))) => format!("{} {:?}", text.at, show(&text.value())),
-            Ok(Some(Event::Comment(inside, at))) => format!("{at} !{}", show(inside)),
-            Ok(Some(Event::Instruction(inside, at))) => format!("{at} ?{}", show(inside)),
+            Ok(Some(Event::End(name))) => format!(">{}", show(name.local())),
+            Ok(Some(Event::Text(text))) => format!("{:?}", show(&text.value())),
+            Ok(Some(Event::Comment(inside))) => format!("!{}", show(inside)),
+            Ok(Some(Event::Instruction(inside))) => format!("?{}", show(inside)),
             Ok(Some(Event::Doctype(doctype))) => {
                 let entities = doctype.entities().map(|entity| {
                     let mark = if entity.is_parameter { "%" } else { "" };
@@ -52,21 +51,11 @@ fn events(text: &str) -> Vec<String> {
 use doctype::Value;
 
 #[test]
-fn every_event_and_where_it_stands() {
+fn every_event() {
     let text = "<?xml version='1.0'?><w:a x:b = \"1 &lt; 2\" c='\"'>t&amp;<!-- n --><e/><![CDATA[<&]]></w:a>\n";
     assert_eq!(
         events(text),
-        [
-            "2 ?xml version='1.0'",
-            "21..49 <a x:b=1 < 2 c=\"",
-            "49 \"t&\"",
-            "59 ! n ",
-            "65..69 <e",
-            "69 >e",
-            "78 \"<&\"",
-            "83 >a",
-            "89 \"\\n\"",
-        ]
+        ["?xml version='1.0'", "<a x:b=1 < 2 c=\"", "\"t&\"", "! n ", "<e", ">e", "\"<&\"", ">a", "\"\\n\"",]
     );
 }
 

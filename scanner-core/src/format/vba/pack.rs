@@ -128,7 +128,8 @@ mod tests {
         // MS-OVBA 3.2.1, 3.2.2 and 3.2.3: nothing to pack, some, and the most.
         let none = b"\x01\x19\xb0\0abcdefgh\0ijklmnop\0qrstuv.";
         assert_eq!(plain(none), (b"abcdefghijklmnopqrstuv.".to_vec(), None));
-        let some = b"\x01\x2f\xb0\0#aaabcde\x82f\0\x70aghij\x01\x38\x08akl\0\x30mnop\x06q\x02\x70\x04\x10rstuv\x10wxyz\0\x3c";
+        let some =
+            b"\x01\x2f\xb0\0#aaabcde\x82f\0\x70aghij\x01\x38\x08akl\0\x30mnop\x06q\x02\x70\x04\x10rstuv\x10wxyz\0\x3c";
         assert_eq!(plain(some).0, b"#aaabcdefaaaaghijaaaaaklaaamnopqaaaaaaaaaaaarstuvwxyzaaa");
         assert_eq!(plain(b"\x01\x03\xb0\x02aE\0"), (vec![b'a'; 73], None));
     }
