@@ -157,7 +157,12 @@ fn separator(text: &[u8]) -> u8 {
 fn escape(text: &[u8]) -> Option<usize> {
     memchr::memchr_iter(0x1b, text).find(|at| {
         let rest = text.get(at.saturating_add(1)..).unwrap_or_default();
-        let parameters = rest.iter().skip(1).take(32).take_while(|byte| byte.is_ascii_digit() || matches!(byte, b';' | b':')).count();
+        let parameters = rest
+            .iter()
+            .skip(1)
+            .take(32)
+            .take_while(|byte| byte.is_ascii_digit() || matches!(byte, b';' | b':'))
+            .count();
         let is_colour = rest.first() == Some(&b'[') && rest.get(parameters.saturating_add(1)) == Some(&b'm');
         !is_colour
     })
@@ -168,7 +173,10 @@ fn without_returns(text: &[u8]) -> Option<Bytes> {
     let is_lone = |at: &usize| {
         // Behind a quote or a separator a cell begins; old tables end their lines with it.
         text.get(at.saturating_add(1)).is_some_and(|next| *next != b'\n')
-            && at.checked_sub(1).and_then(|before| text.get(before)).is_some_and(|before| matches!(before, b'"' | b',' | b';' | b'\t'))
+            && at
+                .checked_sub(1)
+                .and_then(|before| text.get(before))
+                .is_some_and(|before| matches!(before, b'"' | b',' | b';' | b'\t'))
     };
     memchr::memchr_iter(b'\r', text).find(is_lone)?;
     let mut copy = text.to_vec();

@@ -7,7 +7,7 @@ use memchr::memmem;
 
 use super::{
     embedded, html,
-    markup::{judge::is_shifting, rules as markup},
+    markup::{purpose::is_shifting, rules as markup},
     path,
 };
 use crate::{
@@ -228,7 +228,8 @@ impl Mail<'_> {
         out: &mut Out<'_>,
         budget: &mut Budget,
     ) -> Result<(), Stop> {
-        let is_words = matches!(&*header.kind, "text/plain" | "text/html" | "text/calendar" | "text/enriched" | "text/richtext");
+        let is_words =
+            matches!(&*header.kind, "text/plain" | "text/html" | "text/calendar" | "text/enriched" | "text/richtext");
         let is_attached = header.is_attached || header.name.is_some();
         if is_words && !is_attached {
             return self.words(body, header, place, out, budget);
@@ -248,9 +249,18 @@ impl Mail<'_> {
             out.find(Finding::built_in(&PROGRAM).at(span.0, span.1).place(place.clone()));
         }
         // Pictures and texts are what mail is made of; so are the notes that programs add.
-        let is_ordinary = ["image/", "audio/", "video/", "text/", "message/", "application/pgp-", "application/pkcs7-signature", "application/x-pkcs7-signature"]
-            .iter()
-            .any(|family| header.kind.starts_with(family));
+        let is_ordinary = [
+            "image/",
+            "audio/",
+            "video/",
+            "text/",
+            "message/",
+            "application/pgp-",
+            "application/pkcs7-signature",
+            "application/x-pkcs7-signature",
+        ]
+        .iter()
+        .any(|family| header.kind.starts_with(family));
         if is_attached || !is_ordinary {
             self.attached = self.attached.saturating_add(1);
             let kind = crate::sniff::sniff(&bytes).kind;
@@ -317,7 +327,8 @@ fn split(bytes: &[u8], body: &Range<usize>, boundary: &[u8]) -> (Range<usize>, V
     let mut is_closed = false;
     for found in memmem::find_iter(text.get(body.start..).unwrap_or_default(), &mark) {
         let at = body.start.saturating_add(found);
-        let is_line = at == body.start || matches!(at.checked_sub(1).and_then(|before| text.get(before)), Some(b'\n' | b'\r'));
+        let is_line =
+            at == body.start || matches!(at.checked_sub(1).and_then(|before| text.get(before)), Some(b'\n' | b'\r'));
         if !is_line {
             continue;
         }

@@ -25,8 +25,7 @@ mod code;
 #[cfg(test)]
 mod tests;
 
-pub(crate) const FORMAT: Format =
-    Format { name: "markdown", labels: &["markdown"], inspect, rules: &rules::ALL };
+pub(crate) const FORMAT: Format = Format { name: "markdown", labels: &["markdown"], inspect, rules: &rules::ALL };
 
 /// Longest address or label that is followed.
 const LONGEST: usize = 4096;
@@ -60,7 +59,8 @@ pub(super) fn read(view: &TextView, out: &mut Out<'_>, budget: &mut Budget) -> R
     let parts = out.texts.split_off(before);
     let hidden: Vec<TextView> = parts.into_iter().filter(|part| part.hidden.is_some()).collect();
     let mut words = view.text.clone();
-    let ranges: Vec<Range<usize>> = hidden.iter().flat_map(|part| origins(part, view)).chain(unseen.iter().cloned()).collect();
+    let ranges: Vec<Range<usize>> =
+        hidden.iter().flat_map(|part| origins(part, view)).chain(unseen.iter().cloned()).collect();
     if !ranges.is_empty() {
         let mut copy = words.to_vec();
         ranges.iter().for_each(|range| blank(&mut copy, range.clone()));
@@ -108,12 +108,17 @@ fn links(text: &[u8], judge: &mut Judge<'_>, unseen: &mut Vec<Range<usize>>, out
     let mut defined: Vec<(Vec<u8>, Range<usize>)> = Vec::new();
     let mut open: Vec<usize> = Vec::new();
     let mut at = 0_usize;
-    while let Some(found) = text.get(at..).and_then(|rest| rest.iter().position(|byte| matches!(byte, b'[' | b']' | b'<' | b'\n'))) {
+    while let Some(found) =
+        text.get(at..).and_then(|rest| rest.iter().position(|byte| matches!(byte, b'[' | b']' | b'<' | b'\n')))
+    {
         let here = at.saturating_add(found);
         at = here.saturating_add(1);
         match text.get(here) {
             Some(b'\n') => {
-                if text.get(at..).is_some_and(|rest| rest.iter().find(|byte| !matches!(byte, b' ' | b'\t' | b'\r')) == Some(&b'\n')) {
+                if text
+                    .get(at..)
+                    .is_some_and(|rest| rest.iter().find(|byte| !matches!(byte, b' ' | b'\t' | b'\r')) == Some(&b'\n'))
+                {
                     open.clear();
                 }
                 if let Some((name, address, title)) = definition(text, at) {
@@ -146,7 +151,9 @@ fn links(text: &[u8], judge: &mut Judge<'_>, unseen: &mut Vec<Range<usize>>, out
                     at = address.end.max(at);
                     follow(text, address, is_picture, judge, out);
                 } else if is_picture && pictures.len() < NAMES {
-                    let label = rest.strip_prefix(b"[").and_then(|rest| rest.get(..memchr(b']', rest.get(..200).unwrap_or(rest))?));
+                    let label = rest
+                        .strip_prefix(b"[")
+                        .and_then(|rest| rest.get(..memchr(b']', rest.get(..200).unwrap_or(rest))?));
                     let own = text.get(start.saturating_add(1)..here).unwrap_or_default();
                     let name = label.filter(|label| !label.is_empty()).unwrap_or(own);
                     pictures.insert(name.get(..200).unwrap_or(name).to_ascii_lowercase());
@@ -219,7 +226,9 @@ fn follow(text: &[u8], range: Range<usize>, is_picture: bool, judge: &mut Judge<
         Address::Script => judge.tell(&rules::SCRIPT_URL, range, "", out),
         Address::ActiveData if !is_picture => judge.tell(&rules::SCRIPT_URL, range, "a document in an address", out),
         Address::Program => judge.tell(&rules::PROTOCOL, range, "", out),
-        Address::Elsewhere if is_picture => judge.tell(&rules::EXTERNAL, range, "a picture is loaded from elsewhere", out),
+        Address::Elsewhere if is_picture => {
+            judge.tell(&rules::EXTERNAL, range, "a picture is loaded from elsewhere", out)
+        }
         Address::Elsewhere => judge.tell(&rules::LINK, range, "", out),
         _ => {}
     }

@@ -4,8 +4,7 @@ use bytes::Bytes;
 use memchr::memmem;
 
 use super::{
-    html,
-    markdown,
+    html, markdown,
     markup::{address::Address, element::acts},
     svg,
 };
@@ -190,19 +189,15 @@ impl Notebook<'_> {
     }
 
     /// One form of an output.
-    fn value(
-        &mut self,
-        value: NodeId,
-        mime: &str,
-        at: At,
-        out: &mut Out<'_>,
-        budget: &mut Budget,
-    ) -> Result<(), Stop> {
+    fn value(&mut self, value: NodeId, mime: &str, at: At, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
         let is_text = matches!(mime, "image/svg+xml" | "text/html" | "text/markdown" | "text/latex" | "text/plain")
             || mime.contains("javascript")
             || mime.contains("xhtml");
-        if !is_text && (mime.starts_with("image/") || mime.starts_with("audio/") || mime.starts_with("video/")
-            || mime == "application/pdf")
+        if !is_text
+            && (mime.starts_with("image/")
+                || mime.starts_with("audio/")
+                || mime.starts_with("video/")
+                || mime == "application/pdf")
         {
             return self.packed(value, at, None, out, budget);
         }
@@ -268,7 +263,11 @@ impl Notebook<'_> {
             active("an attached file runs script", at.place(), &text, out);
         }
         if !bytes.is_empty() {
-            let words = if at.output > 0 { format!("cell {} output {}", at.cell, at.output) } else { format!("cell {}", at.cell) };
+            let words = if at.output > 0 {
+                format!("cell {} output {}", at.cell, at.output)
+            } else {
+                format!("cell {}", at.cell)
+            };
             out.child(Source::stored(bytes), name.or(Some(words)));
         }
         Ok(())
@@ -318,7 +317,8 @@ impl Notebook<'_> {
             .filter(|id| self.doc.kind(*id) == Kind::Text && self.claimed.get(id.index()) == Some(&false))
             .collect();
         out.texts.extend(
-            joined(self.doc, &items, b"\n", budget)?.map(|view| view.place(Place::default().name("part", "metadata")).judged()),
+            joined(self.doc, &items, b"\n", budget)?
+                .map(|view| view.place(Place::default().name("part", "metadata")).judged()),
         );
         // Keys may be sentences too.
         let mut keys = Vec::new();
@@ -340,7 +340,9 @@ impl Notebook<'_> {
 fn joined(doc: &Doc, items: &[NodeId], separator: &[u8], budget: &mut Budget) -> Result<Option<TextView>, Stop> {
     if let [one] = items {
         let text = doc.text(*one, budget)?;
-        return Ok(text.filter(|text| !text.bytes.is_empty()).map(|text| TextView::decoded(text.bytes, text.map, vec!["json"])));
+        return Ok(text
+            .filter(|text| !text.bytes.is_empty())
+            .map(|text| TextView::decoded(text.bytes, text.map, vec!["json"])));
     }
     let mut bytes = Vec::new();
     let mut runs = Vec::new();
@@ -378,11 +380,16 @@ fn active(message: &str, place: Place, view: &TextView, out: &mut Out<'_>) {
 fn fetches_and_runs(code: &[u8]) -> bool {
     let lower = code.to_ascii_lowercase();
     let is_shell_cell = lower.trim_ascii_start().strip_prefix(b"%%").is_some_and(|rest| {
-        ["bash", "sh", "script", "sx", "system", "!", "cmd", "powershell", "pwsh", "zsh"].iter().any(|name| rest.starts_with(name.as_bytes()))
+        ["bash", "sh", "script", "sx", "system", "!", "cmd", "powershell", "pwsh", "zsh"]
+            .iter()
+            .any(|name| rest.starts_with(name.as_bytes()))
     });
     lower.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).any(|line| {
-        let shell = line.strip_prefix(b"!").or_else(|| line.strip_prefix(b"%sx")).or_else(|| line.strip_prefix(b"%system"));
-        let called = ["os.system(", "os.popen(", "subprocess.", "get_ipython().system("].iter().any(|call| memmem::find(line, call.as_bytes()).is_some());
+        let shell =
+            line.strip_prefix(b"!").or_else(|| line.strip_prefix(b"%sx")).or_else(|| line.strip_prefix(b"%system"));
+        let called = ["os.system(", "os.popen(", "subprocess.", "get_ipython().system("]
+            .iter()
+            .any(|call| memmem::find(line, call.as_bytes()).is_some());
         let assigned = memmem::find(line, b"= !").or_else(|| memmem::find(line, b"=!")).map(|_| line);
         let line = match (shell.or(assigned), is_shell_cell || called) {
             (Some(line), _) => line,
@@ -396,7 +403,10 @@ fn fetches_and_runs(code: &[u8]) -> bool {
 /// A command line, in lower case, that gives what it fetches or decodes to an interpreter, or opens a way in.
 fn runs_what_comes(line: &[u8]) -> bool {
     let has = |word: &str| memmem::find(line, word.as_bytes()).is_some();
-    let fetches = ["curl ", "wget ", "base64 -d", "base64 --decode", "xxd -r", "nc ", "fetch ", "iwr ", "invoke-webrequest"].iter().any(|word| has(word));
+    let fetches =
+        ["curl ", "wget ", "base64 -d", "base64 --decode", "xxd -r", "nc ", "fetch ", "iwr ", "invoke-webrequest"]
+            .iter()
+            .any(|word| has(word));
     let is_piped = line.split(|byte| *byte == b'|').skip(1).any(|part| {
         let part = part.trim_ascii();
         let part = part.strip_prefix(b"sudo ").unwrap_or(part);
@@ -404,11 +414,28 @@ fn runs_what_comes(line: &[u8]) -> bool {
         let name = part.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
         matches!(
             part.get(..name),
-            Some(b"sh" | b"bash" | b"zsh" | b"dash" | b"ksh" | b"python" | b"python3" | b"perl" | b"ruby" | b"node" | b"php" | b"iex")
+            Some(
+                b"sh"
+                    | b"bash"
+                    | b"zsh"
+                    | b"dash"
+                    | b"ksh"
+                    | b"python"
+                    | b"python3"
+                    | b"perl"
+                    | b"ruby"
+                    | b"node"
+                    | b"php"
+                    | b"iex"
+            )
         )
     });
-    let is_given = ["$(curl", "$(wget", "<(curl", "<(wget", "`curl", "`wget", "-c \"$(curl"].iter().any(|word| has(word));
-    let then_run = fetches && ["&& sh ", "&& bash ", "; sh ", "; bash ", "&& chmod +x", "; chmod +x", "&& ./", "; ./"].iter().any(|word| has(word));
+    let is_given =
+        ["$(curl", "$(wget", "<(curl", "<(wget", "`curl", "`wget", "-c \"$(curl"].iter().any(|word| has(word));
+    let then_run = fetches
+        && ["&& sh ", "&& bash ", "; sh ", "; bash ", "&& chmod +x", "; chmod +x", "&& ./", "; ./"]
+            .iter()
+            .any(|word| has(word));
     let opens = has("/dev/tcp/") || has("nc -e") || has("ncat -e") || has("mkfifo ") && has("nc ");
     let erases = has("rm -rf /") && !has("rm -rf /tmp") && !has("rm -rf /content") || has(":(){");
     let is_encoded = has("powershell") && has(" -e") && has("nc");

@@ -7,7 +7,6 @@ use crate::{
     reader::count,
 };
 
-pub(super) mod document;
 pub(super) mod launcher;
 mod shape;
 

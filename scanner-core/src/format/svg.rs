@@ -19,8 +19,12 @@ mod tests;
 
 use graph::Graph;
 
-pub(crate) const FORMAT: Format =
-    Format { name: "svg", labels: &["svg"], inspect, rules: &[&EXPANSION, &MEASURE, &xml::STRUCTURE, &xml::CUT, &xml::ENCODING] };
+pub(crate) const FORMAT: Format = Format {
+    name: "svg",
+    labels: &["svg"],
+    inspect,
+    rules: &[&EXPANSION, &MEASURE, &xml::STRUCTURE, &xml::CUT, &xml::ENCODING],
+};
 
 static EXPANSION: Rule = Rule::built_in(
     "svg/expansion",
@@ -104,13 +108,7 @@ impl Watch for Picture {
         self.graph.close(depth);
     }
 
-    fn instruction(
-        &mut self,
-        text: &[u8],
-        at: std::ops::Range<usize>,
-        judge: &mut Judge<'_>,
-        out: &mut Out<'_>,
-    ) {
+    fn instruction(&mut self, text: &[u8], at: std::ops::Range<usize>, judge: &mut Judge<'_>, out: &mut Out<'_>) {
         xml::instruction(text, at, judge, out);
     }
 }
@@ -118,7 +116,8 @@ impl Watch for Picture {
 /// The number a value begins with.
 fn number(value: &[u8]) -> Option<f64> {
     let value = value.trim_ascii();
-    let length = value.iter().take_while(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+')).count();
+    let length =
+        value.iter().take_while(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+')).count();
     let digits = std::str::from_utf8(value.get(..length)?).ok()?;
     // `5em` is no power of ten.
     digits.parse().or_else(|_| digits.trim_end_matches(['e', 'E']).parse()).ok()

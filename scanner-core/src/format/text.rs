@@ -4,10 +4,7 @@ use bytes::Bytes;
 
 use crate::{
     finding::{Confidence, Finding, Rule, RuleText, Severity, Stop},
-    format::{
-        Format, Out, Subject, markdown,
-        program::{document, launcher},
-    },
+    format::{Format, Out, Subject, markdown, program::launcher},
     limits::{Budget, Resource},
     reader::count,
     sniff::Risk,
@@ -34,8 +31,6 @@ pub(crate) const FORMAT: Format = Format {
         &launcher::YAML_TAG,
         &launcher::ENCODED_COMMAND,
         &launcher::REACHES_OUT,
-        &document::TEX,
-        &document::POSTSCRIPT,
     ],
 };
 
@@ -142,9 +137,6 @@ impl Encoding {
 /// Bytes from whose zeros UTF-16 is guessed.
 const HEAD: usize = 512;
 
-/// Types that a program may run and whose active parts are told here; for the others, what can act is not seen.
-const TOLD: [&str; 2] = ["latex", "ps"];
-
 /// Whether the bytes are text of more than one byte a letter.
 pub(super) fn is_wide(bytes: &[u8]) -> bool {
     !matches!(Encoding::of(bytes).0, Encoding::Bytes | Encoding::Utf8)
@@ -152,15 +144,16 @@ pub(super) fn is_wide(bytes: &[u8]) -> bool {
 
 /// A type that is text and has no format of its own.
 fn inspect_any(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
-    if subject.kind.risk == Risk::Active && !TOLD.contains(&subject.kind.label) {
+    if subject.kind.risk == Risk::Active {
         out.unsupported(format!("read as text; what can act in {} is not looked into yet", subject.kind.mime));
     }
     inspect(subject, out, budget)?;
     // Chats show what begins with a heading as Markdown, whatever it is called.
-    if subject.kind.risk == Risk::Inert && out.texts.last().is_some_and(|view| begins_with_heading(&view.text)) {
-        if let Some(view) = out.texts.pop() {
-            markdown::read(&view, out, budget)?;
-        }
+    if subject.kind.risk == Risk::Inert
+        && out.texts.last().is_some_and(|view| begins_with_heading(&view.text))
+        && let Some(view) = out.texts.pop()
+    {
+        markdown::read(&view, out, budget)?;
     }
     Ok(())
 }
@@ -202,7 +195,6 @@ pub(super) fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Bud
     let result = views(bytes, out, budget);
     if let Some(view) = out.texts.last().cloned() {
         launcher::look(subject.kind.label, &view, out);
-        document::look(subject.kind.label, &view, out);
     }
     result
 }
@@ -406,8 +398,6 @@ mod tests {
         let kind = crate::sniff::type_of("css").unwrap();
         assert_eq!(kind.risk, Risk::Active);
         assert_eq!(Seen::of(&FORMAT, kind, b"a{}\n").facts(), ["gap unsupported"]);
-        let kind = crate::sniff::type_of("latex").unwrap();
-        assert_eq!(Seen::of(&FORMAT, kind, b"\\begin{document}").facts(), [""; 0]);
     }
 
     #[test]

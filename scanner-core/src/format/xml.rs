@@ -8,7 +8,8 @@ use super::markup::{
     address::Address,
     element::{Element, local},
     entity,
-    judge::{Judge, is_shifting},
+    judge::Judge,
+    purpose::is_shifting,
     rules,
     token::{Dialect, Tag, Token, Tokens},
     walk::{Walk, Watch},
@@ -70,11 +71,17 @@ fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Res
     }
     let decoded = text::inspect(subject, out, budget);
     let Some(view) = out.texts.pop() else { return decoded };
+    // A document of an office program kept as one XML is read by who knows its parts.
+    let is_office = ooxml::flat::inspect(subject.bytes, out, budget)?;
+    let before = out.texts.len();
     let mut judge = Judge::of(&view);
     let mut document = Document::default();
     let mut walk = Walk::of(&view, Dialect::Xml);
     let walked = walk.run(&view, &mut judge, &mut document, out, budget);
     well_formed(&walk, &view, out);
+    if is_office {
+        out.texts.truncate(before);
+    }
     walked.and(decoded)
 }
 
@@ -118,7 +125,8 @@ impl Watch for Document {
             }
             for property in &element.properties {
                 let calls = |prefix: &Vec<u8>| {
-                    memmem::find(&property.value, &[&**prefix, b":"].concat()).is_some_and(|_| property.value.contains(&b'('))
+                    memmem::find(&property.value, &[&**prefix, b":"].concat())
+                        .is_some_and(|_| property.value.contains(&b'('))
                 };
                 if matches!(&*property.name, b"select" | b"test" | b"match") && self.programs.iter().any(calls) {
                     judge.tell(&launcher::XSLT_SCRIPT, at(), "an expression that calls a program", out);
@@ -134,10 +142,13 @@ impl Watch for Document {
                 }
             }
         }
-        let is_inclusion = element.is(&[b"include", b"import"]) && (self.is_style_sheet || element.value(b"parse").is_some())
-            || element.is(&[b"include"]) && element.properties.iter().any(|property| {
-                property.name.starts_with(b"xmlns") && property.value.starts_with(b"http://www.w3.org/2001/XInclude")
-            });
+        let is_inclusion = element.is(&[b"include", b"import"])
+            && (self.is_style_sheet || element.value(b"parse").is_some())
+            || element.is(&[b"include"])
+                && element.properties.iter().any(|property| {
+                    property.name.starts_with(b"xmlns")
+                        && property.value.starts_with(b"http://www.w3.org/2001/XInclude")
+                });
         if is_inclusion && element.value(b"href").is_some_and(|address| Address::of(address) == Address::Elsewhere) {
             judge.tell(&rules::EXTERNAL, at(), "another document is included", out);
         }

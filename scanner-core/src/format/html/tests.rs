@@ -5,13 +5,18 @@ use crate::{
 };
 
 fn page(body: &str) -> Seen {
-    look(&FORMAT, "html", format!("<!DOCTYPE html><html><head><title>t</title></head><body>{body}</body></html>").as_bytes())
+    look(
+        &FORMAT,
+        "html",
+        format!("<!DOCTYPE html><html><head><title>t</title></head><body>{body}</body></html>").as_bytes(),
+    )
 }
 
 /// `severity category`, without places.
 fn said(body: &str) -> Vec<String> {
     let facts = page(body).facts();
-    let mut said: Vec<String> = facts.iter().map(|fact| fact.splitn(3, ' ').take(2).collect::<Vec<_>>().join(" ")).collect();
+    let mut said: Vec<String> =
+        facts.iter().map(|fact| fact.splitn(3, ' ').take(2).collect::<Vec<_>>().join(" ")).collect();
     said.sort();
     said.dedup();
     said
@@ -35,7 +40,12 @@ fn what_runs() {
     ] {
         says(body, &["medium html.script"]);
     }
-    for body in ["<img src=x onerror=alert(1)>", "<svg onload=alert(1)>", "<details open ontoggle='a()'>", "<img/src=x/onerror=alert(1)>"] {
+    for body in [
+        "<img src=x onerror=alert(1)>",
+        "<svg onload=alert(1)>",
+        "<details open ontoggle='a()'>",
+        "<img/src=x/onerror=alert(1)>",
+    ] {
         says(body, &["medium html.handler"]);
     }
     for body in [
@@ -69,7 +79,10 @@ fn what_loads() {
         says(body, &["medium net.external_ref"]);
     }
     says("<script type=module>import \"https://x/a.js\"</script>", &["medium html.script", "medium net.external_ref"]);
-    says("<script type=importmap>{\"imports\":{\"a\":\"https://x\"}}</script>", &["medium html.script", "medium net.external_ref"]);
+    says(
+        "<script type=importmap>{\"imports\":{\"a\":\"https://x\"}}</script>",
+        &["medium html.script", "medium net.external_ref"],
+    );
     says("<a href=https://x>a</a><link rel=canonical href=https://x>", &["info net.link"]);
     says("<img src=data:image/png;base64,iVBORw0KGgo=><img src=a.png>", &[]);
 }
@@ -120,7 +133,12 @@ fn ordinary_pages_are_silent() {
 fn parts(body: &str) -> Vec<(String, Option<&'static str>)> {
     let seen = page(body);
     let rules = seen.texts.iter().map(|view| view.hidden.map(|rule| &*rule.category));
-    seen.texts().into_iter().map(|text| text.trim().to_owned()).zip(rules).filter(|(text, _)| text.contains("Obey")).collect()
+    seen.texts()
+        .into_iter()
+        .map(|text| text.trim().to_owned())
+        .zip(rules)
+        .filter(|(text, _)| text.contains("Obey"))
+        .collect()
 }
 
 #[test]
@@ -141,9 +159,12 @@ fn seen_and_unseen_text_are_told_apart() {
         ("<font color=white>Obey</font>", Some("hidden.color")),
         ("<p style='position:absolute;left:-9999px'>Obey", Some("hidden.offpage")),
     ] {
-        assert_eq!(parts(body), [("Obey".to_owned(), rule)].map(|(text, rule)| {
-            (if rule.is_none() { format!("t\n{text}") } else { text }, rule)
-        }), "{body}");
+        assert_eq!(
+            parts(body),
+            [("Obey".to_owned(), rule)]
+                .map(|(text, rule)| { (if rule.is_none() { format!("t\n{text}") } else { text }, rule) }),
+            "{body}"
+        );
     }
     assert!(parts("<p title='Obey'>x")[0].0.contains("title='Obey'"), "tags are read as they stand");
 }
@@ -172,14 +193,31 @@ fn bombs() {
 
 #[test]
 fn what_a_page_carries_is_looked_at() {
-    let seen = page("<img src='data:image/png;base64,iVBORw0KGgo='><img src='data:image/png;base64,iVBORw0KGgo='><p style='a:url(data:font/x;base64,AAAAAAAA)'>");
+    let seen = page(
+        "<img src='data:image/png;base64,iVBORw0KGgo='><img src='data:image/png;base64,iVBORw0KGgo='><p style='a:url(data:font/x;base64,AAAAAAAA)'>",
+    );
     assert_eq!(seen.children.len(), 2);
     assert_eq!(&seen.children[0].source.packed[..4], b"\x89PNG");
 }
 
 #[test]
 fn hostile_pages_cost_no_more_than_their_length() {
-    for unit in ["<", "<a ", "<!--", "</", "<a b='", "&#", "<b></i>", "<style>", "<script>", "<svg><style>", "<li>", "<p a=<img>", "{", "url("] {
+    for unit in [
+        "<",
+        "<a ",
+        "<!--",
+        "</",
+        "<a b='",
+        "&#",
+        "<b></i>",
+        "<style>",
+        "<script>",
+        "<svg><style>",
+        "<li>",
+        "<p a=<img>",
+        "{",
+        "url(",
+    ] {
         let steps = |times: usize| {
             let seen = look(&FORMAT, "html", format!("<html>{}", unit.repeat(times)).as_bytes());
             seen.spent(Resource::Steps) + seen.spent(Resource::DecodedBytes)

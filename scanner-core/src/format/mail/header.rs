@@ -63,11 +63,13 @@ impl Header {
             if is(name, "content-type") {
                 let kind = value.split(|byte| *byte == b';').next().unwrap_or_default();
                 header.kind = String::from_utf8_lossy(kind.trim_ascii()).to_ascii_lowercase();
-                header.boundary = parameter(value, "boundary").filter(|boundary| !boundary.is_empty() && boundary.len() <= 1024);
+                header.boundary =
+                    parameter(value, "boundary").filter(|boundary| !boundary.is_empty() && boundary.len() <= 1024);
                 header.charset = parameter(value, "charset").map(|charset| lossy(&charset)).unwrap_or_default();
                 header.name = parameter(value, "name").map(|name| named(&name)).or(header.name);
             } else if is(name, "content-disposition") {
-                header.is_attached = value.trim_ascii_start().get(..10).is_some_and(|word| word.eq_ignore_ascii_case(b"attachment"));
+                header.is_attached =
+                    value.trim_ascii_start().get(..10).is_some_and(|word| word.eq_ignore_ascii_case(b"attachment"));
                 header.name = parameter(value, "filename").map(|name| named(&name)).or(header.name);
             } else if is(name, "content-transfer-encoding") {
                 let value = value.to_ascii_lowercase();
@@ -98,7 +100,8 @@ fn end(part: &[u8]) -> usize {
         }
         let is_folded = matches!(line.first(), Some(b' ' | b'\t')) && at > 0;
         let is_field = memchr(b':', line).is_some_and(|colon| {
-            line.get(..colon).is_some_and(|name| !name.is_empty() && name.trim_ascii_end().iter().all(u8::is_ascii_graphic))
+            line.get(..colon)
+                .is_some_and(|name| !name.is_empty() && name.trim_ascii_end().iter().all(u8::is_ascii_graphic))
         });
         if !is_folded && !is_field && !line.starts_with(b"From ") && !line.starts_with(b">From ") {
             return at;
@@ -223,7 +226,9 @@ pub(super) fn encoded_words(text: &[u8]) -> Vec<u8> {
         let body = rest.get(..stop).unwrap_or_default();
         let piece = match kind {
             b"b" | b"B" => Transfer::Base64.undo(body),
-            b"q" | b"Q" => coded(&body.iter().map(|byte| if *byte == b'_' { b' ' } else { *byte }).collect::<Vec<u8>>(), b'='),
+            b"q" | b"Q" => {
+                coded(&body.iter().map(|byte| if *byte == b'_' { b' ' } else { *byte }).collect::<Vec<u8>>(), b'=')
+            }
             _ => continue,
         };
         out.extend_from_slice(&piece);

@@ -6,7 +6,8 @@ fn mail(text: &str) -> Seen {
 }
 
 fn said(seen: &Seen) -> Vec<String> {
-    let mut said: Vec<String> = seen.facts().iter().map(|fact| fact.splitn(3, ' ').take(2).collect::<Vec<_>>().join(" ")).collect();
+    let mut said: Vec<String> =
+        seen.facts().iter().map(|fact| fact.splitn(3, ' ').take(2).collect::<Vec<_>>().join(" ")).collect();
     said.sort();
     said.dedup();
     said
@@ -40,7 +41,10 @@ fn what_is_attached_is_told_and_handed_on() {
     assert_eq!(&seen.children[0].source.packed[..], b"%PDF-1.4\n");
     assert_eq!(seen.children[0].name.as_deref(), Some("a.pdf"));
     assert_eq!(said(&attached("text/csv", "a.csv", "YSxiCjEsMgo=")), ["low embed.file"]);
-    assert_eq!(said(&attached("application/octet-stream", "a.exe", "aGk=")), ["high embed.executable", "medium embed.file"]);
+    assert_eq!(
+        said(&attached("application/octet-stream", "a.exe", "aGk=")),
+        ["high embed.executable", "medium embed.file"]
+    );
     assert_eq!(said(&attached("image/png", "a.png", "TVoAAAAA")).len(), 1);
     let disguised = said(&attached("application/octet-stream", "a\u{202e}fdp.exe", "aGk="));
     assert!(disguised.contains(&"high exec.name".to_owned()), "{disguised:?}");
@@ -50,9 +54,12 @@ fn what_is_attached_is_told_and_handed_on() {
 
 #[test]
 fn bodies_are_undone_before_they_are_read() {
-    let seen = mail(&format!("{HEAD}Content-Type: text/plain\nContent-Transfer-Encoding: base64\n\naGVsbG8gd29ybGQ=\n"));
+    let seen =
+        mail(&format!("{HEAD}Content-Type: text/plain\nContent-Transfer-Encoding: base64\n\naGVsbG8gd29ybGQ=\n"));
     assert!(seen.texts().contains(&"hello world".to_owned()));
-    let seen = mail(&format!("{HEAD}Content-Type: text/html\nContent-Transfer-Encoding: quoted-printable\n\n<img onerror=3D1>\n"));
+    let seen = mail(&format!(
+        "{HEAD}Content-Type: text/html\nContent-Transfer-Encoding: quoted-printable\n\n<img onerror=3D1>\n"
+    ));
     assert_eq!(said(&seen), ["medium html.handler"]);
     let seen = mail("Subject: =?utf-8?B?T2JleQ==?=\nFrom: a\nTo: b\n\nx\n");
     assert!(seen.texts().contains(&"Obey".to_owned()));

@@ -1,4 +1,4 @@
-//! Where code stands in Markdown (CommonMark 4.4, 4.5 and 6.1): it is shown letter by letter and runs nothing.
+//! Where code stands in Markdown (`CommonMark` 4.4, 4.5 and 6.1): it is shown letter by letter and runs nothing.
 
 use std::ops::Range;
 
@@ -33,9 +33,11 @@ pub(super) fn ranges(text: &[u8]) -> Vec<Range<usize>> {
             at = next;
             continue;
         }
-        let opening = words.first().copied().filter(|mark| matches!(mark, b'`' | b'~')).map(|mark| {
-            (mark, words.iter().take_while(|byte| **byte == mark).count())
-        });
+        let opening = words
+            .first()
+            .copied()
+            .filter(|mark| matches!(mark, b'`' | b'~'))
+            .map(|mark| (mark, words.iter().take_while(|byte| **byte == mark).count()));
         // The words behind a fence of backticks may hold none.
         let opening = opening.filter(|(mark, marks)| {
             *marks >= 3 && (*mark == b'~' || words.get(*marks..).is_some_and(|info| memchr(b'`', info).is_none()))
@@ -47,7 +49,8 @@ pub(super) fn ranges(text: &[u8]) -> Vec<Range<usize>> {
             at = next;
             continue;
         }
-        let is_code = !is_blank && !is_listed && (indent >= 4 || line.first() == Some(&b'\t')) && (is_after_blank || is_indented);
+        let is_code =
+            !is_blank && !is_listed && (indent >= 4 || line.first() == Some(&b'\t')) && (is_after_blank || is_indented);
         if is_code {
             spans(text, paragraph..at, &mut ranges);
             ranges.push(at..next);
@@ -92,7 +95,12 @@ fn spans(text: &[u8], paragraph: Range<usize>, ranges: &mut Vec<Range<usize>>) {
     let mut index = 0_usize;
     while let Some((start, length)) = runs.get(index).copied() {
         index = index.saturating_add(1);
-        let twin = runs.iter().enumerate().skip(index).take(64).take_while(|(_, (at, _))| at.saturating_sub(start) < SPAN_LONGEST);
+        let twin = runs
+            .iter()
+            .enumerate()
+            .skip(index)
+            .take(64)
+            .take_while(|(_, (at, _))| at.saturating_sub(start) < SPAN_LONGEST);
         let Some((twin, (end, _))) = twin.into_iter().find(|(_, (_, other))| *other == length) else { continue };
         let from = paragraph.start.saturating_add(start).saturating_add(length);
         ranges.push(from..paragraph.start.saturating_add(*end));

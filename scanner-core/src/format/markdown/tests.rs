@@ -8,7 +8,8 @@ fn seen(text: &str) -> Seen {
 #[track_caller]
 fn says(text: &str, expected: &[&str]) {
     let facts = seen(text).facts();
-    let said: Vec<String> = facts.iter().map(|fact| fact.splitn(3, ' ').take(2).collect::<Vec<_>>().join(" ")).collect();
+    let said: Vec<String> =
+        facts.iter().map(|fact| fact.splitn(3, ' ').take(2).collect::<Vec<_>>().join(" ")).collect();
     assert_eq!(said, expected, "{text}");
 }
 
@@ -36,8 +37,13 @@ fn code_and_plain_words_do_not() {
 fn what_is_not_shown_is_told_apart() {
     for text in ["a <!-- Obey --> b\n", "a\n\n[//]: # (Obey)\n", "[x]: <> \"Obey\"\n", "<p hidden>Obey</p>\n"] {
         let seen = seen(text);
-        let with: Vec<bool> =
-            seen.texts().iter().zip(&seen.texts).filter(|(text, _)| text.contains("Obey")).map(|(_, view)| view.hidden.is_some()).collect();
+        let with: Vec<bool> = seen
+            .texts()
+            .iter()
+            .zip(&seen.texts)
+            .filter(|(text, _)| text.contains("Obey"))
+            .map(|(_, view)| view.hidden.is_some())
+            .collect();
         assert_eq!(with, [true], "{text}: {:?}", seen.texts());
     }
 }

@@ -56,16 +56,29 @@ impl Address {
         if begins(&[b"javascript:", b"vbscript:", b"livescript:", b"mocha:", b"jscript:"]) {
             Self::Script
         } else if let Some(kind) = head.strip_prefix(b"data:") {
-            let active = [&b"text/html"[..], b"text/xml", b"application/x", b"application/xml", b"image/svg", b"text/xsl",
-                b"application/javascript", b"text/javascript", b"application/ecmascript", b"text/ecmascript"];
+            let active = [
+                &b"text/html"[..],
+                b"text/xml",
+                b"application/x",
+                b"application/xml",
+                b"image/svg",
+                b"text/xsl",
+                b"application/javascript",
+                b"text/javascript",
+                b"application/ecmascript",
+                b"text/ecmascript",
+            ];
             // application/x… is xhtml and xml alike, but not a zip.
             let is_active = active.iter().any(|word| kind.starts_with(word))
-                && (!kind.starts_with(b"application/x") || kind.starts_with(b"application/xml") || kind.starts_with(b"application/xhtml"));
+                && (!kind.starts_with(b"application/x")
+                    || kind.starts_with(b"application/xml")
+                    || kind.starts_with(b"application/xhtml"));
             if is_active { Self::ActiveData } else { Self::Data }
         } else if begins(&PROGRAMS) {
             Self::Program
         } else if begins(&[
-            b"http:", b"https:", b"ftp:", b"ftps:", b"file:", b"ws:", b"wss:", b"smb:", b"gopher:", b"ldap:", b"ldaps:", b"dav:", b"jar:", b"//", b"\\\\", b"/\\", b"\\/",
+            b"http:", b"https:", b"ftp:", b"ftps:", b"file:", b"ws:", b"wss:", b"smb:", b"gopher:", b"ldap:",
+            b"ldaps:", b"dav:", b"jar:", b"//", b"\\\\", b"/\\", b"\\/",
         ]) {
             Self::Elsewhere
         } else if scheme(head).is_some_and(|name| name.len() > 1) {

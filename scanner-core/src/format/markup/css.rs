@@ -74,7 +74,10 @@ pub(in crate::format) fn acts(style: &[u8]) -> Acts {
     let lower = text.to_ascii_lowercase();
     let has = |word: &[u8]| memmem::find(&lower, word).is_some();
     let mut acts = Acts {
-        runs: has(b"expression(") || has(b"javascript:") || has(b"vbscript:") || has(b"-moz-binding")
+        runs: has(b"expression(")
+            || has(b"javascript:")
+            || has(b"vbscript:")
+            || has(b"-moz-binding")
             || memmem::find_iter(&lower, b"behavior").any(|at| {
                 let rest = lower.get(at.saturating_add(8)..).unwrap_or_default().trim_ascii_start();
                 rest.strip_prefix(b":").is_some_and(|rest| rest.trim_ascii_start().starts_with(b"url("))
@@ -282,7 +285,11 @@ pub(in crate::format) fn colour(value: &[u8]) -> Option<Option<Colour>> {
 /// `#rgb`, `#rrggbb` and `rgb(…)`, each with or without its transparency.
 fn coded(word: &[u8], value: &[u8]) -> Option<Option<Colour>> {
     if let Some(digits) = word.strip_prefix(b"#") {
-        let nibbles: Vec<u8> = digits.iter().map_while(|byte| char::from(*byte).to_digit(16)).filter_map(|digit| u8::try_from(digit).ok()).collect();
+        let nibbles: Vec<u8> = digits
+            .iter()
+            .map_while(|byte| char::from(*byte).to_digit(16))
+            .filter_map(|digit| u8::try_from(digit).ok())
+            .collect();
         let twice = |nibble: &u8| nibble.saturating_mul(17);
         let pair = |high: &u8, low: &u8| high.saturating_mul(16).saturating_add(*low);
         return match nibbles.as_slice() {
@@ -302,7 +309,9 @@ fn coded(word: &[u8], value: &[u8]) -> Option<Option<Colour>> {
             Some(std::str::from_utf8(digits).ok()?.parse::<f64>().ok()? * factor)
         })
         .collect();
-    let byte = |number: &f64| u8::try_from(format!("{:.0}", number.clamp(0.0, 255.0)).parse::<u16>().unwrap_or(0)).unwrap_or(0);
+    let byte = |number: &f64| {
+        u8::try_from(format!("{:.0}", number.clamp(0.0, 255.0)).parse::<u16>().unwrap_or(0)).unwrap_or(0)
+    };
     match numbers.as_slice() {
         [_, _, _, clear, ..] if *clear < 0.06 => Some(None),
         [red, green, blue, ..] => Some(Some(Colour(byte(red), byte(green), byte(blue)))),
@@ -351,7 +360,9 @@ impl Sheet {
             None => selector,
         };
         let is_one = !selector.is_empty()
-            && selector.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'#' | b'-' | b'_') || *byte >= 0x80);
+            && selector
+                .iter()
+                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'#' | b'-' | b'_') || *byte >= 0x80);
         if is_one && self.looks.len() < SELECTORS {
             let known = self.looks.entry(simple.to_vec()).or_default();
             *known = known.with(look);
@@ -392,12 +403,16 @@ mod tests {
         ] {
             assert!(acts(style.as_bytes()).loads, "{style}");
         }
-        for style in ["a{b:expression(alert(1))}", "behavior: url(#x)", "a{-moz-binding:url(x)}", "b:url(javascript:1)"] {
+        for style in ["a{b:expression(alert(1))}", "behavior: url(#x)", "a{-moz-binding:url(x)}", "b:url(javascript:1)"]
+        {
             assert!(acts(style.as_bytes()).runs, "{style}");
         }
-        for style in
-            ["@namespace svg url(http://www.w3.org/2000/svg);", "fill:url(#g)", "/* url(http://x) */", "scroll-behavior: smooth"]
-        {
+        for style in [
+            "@namespace svg url(http://www.w3.org/2000/svg);",
+            "fill:url(#g)",
+            "/* url(http://x) */",
+            "scroll-behavior: smooth",
+        ] {
             assert_eq!(acts(style.as_bytes()), Acts::default(), "{style}");
         }
         assert!(acts(b"input[value^=a]{background:url(//x/a)}").spies);

@@ -94,9 +94,7 @@ fn external_subset(head: &[u8], at: Range<usize>, judge: &mut Judge<'_>, out: &m
     let address = if memmem::find(&lower, b"public").is_some() {
         // What has a public name is known to parsers; its address is rarely followed.
         let _ = quoted.next();
-        quoted.next().filter(|address| {
-            !address.to_ascii_lowercase().starts_with(b"http")
-        })
+        quoted.next().filter(|address| !address.to_ascii_lowercase().starts_with(b"http"))
     } else if memmem::find(&lower, b"system").is_some() {
         quoted.next()
     } else {
@@ -104,9 +102,10 @@ fn external_subset(head: &[u8], at: Range<usize>, judge: &mut Judge<'_>, out: &m
     };
     let Some(address) = address else { return };
     let lower = address.to_ascii_lowercase();
-    let is_known = [&b"http://www.w3.org/"[..], b"https://www.w3.org/", b"http://www.apple.com/dtds/", b"about:legacy-compat"]
-        .iter()
-        .any(|known| lower.starts_with(known));
+    let is_known =
+        [&b"http://www.w3.org/"[..], b"https://www.w3.org/", b"http://www.apple.com/dtds/", b"about:legacy-compat"]
+            .iter()
+            .any(|known| lower.starts_with(known));
     if Address::of(address) == Address::Elsewhere && !is_known {
         judge.tell(&EXTERNAL_ENTITY, at.clone(), "the document type is read from elsewhere", out);
         judge.tell(&rules::EXTERNAL, at, "a document type is read from elsewhere", out);
@@ -222,7 +221,12 @@ fn grow(
     let becomes = used.max(largest);
     if is_loop {
         judge.tell(&ENTITIES, doctype.clone(), "entities name each other in a circle", out);
-        judge.tell(&xml::STRUCTURE, doctype.clone(), "no parser may accept entities that name each other in a circle", out);
+        judge.tell(
+            &xml::STRUCTURE,
+            doctype.clone(),
+            "no parser may accept entities that name each other in a circle",
+            out,
+        );
     } else if becomes > GROWN && becomes > count(text.len()).saturating_mul(RATIO) {
         let message = format!("the entities would become {becomes} bytes");
         judge.tell(&ENTITIES, doctype.clone(), &message, out);

@@ -73,8 +73,23 @@ impl Property<'_> {
     /// Whether a browser may follow its value.
     pub(in crate::format) fn is_address(&self) -> bool {
         const NAMES: [&[u8]; 17] = [
-            b"href", b"src", b"action", b"formaction", b"data", b"to", b"from", b"by", b"values", b"poster", b"background",
-            b"code", b"codebase", b"ping", b"dynsrc", b"lowsrc", b"folder",
+            b"href",
+            b"src",
+            b"action",
+            b"formaction",
+            b"data",
+            b"to",
+            b"from",
+            b"by",
+            b"values",
+            b"poster",
+            b"background",
+            b"code",
+            b"codebase",
+            b"ping",
+            b"dynsrc",
+            b"lowsrc",
+            b"folder",
         ];
         NAMES.contains(&&*self.name)
     }

@@ -29,7 +29,12 @@ pub(in crate::format) struct Pieces {
 
 impl Pieces {
     /// Adds a range as it stands.
-    pub(in crate::format) fn push(&mut self, text: &[u8], range: Range<usize>, budget: &mut Budget) -> Result<(), Stop> {
+    pub(in crate::format) fn push(
+        &mut self,
+        text: &[u8],
+        range: Range<usize>,
+        budget: &mut Budget,
+    ) -> Result<(), Stop> {
         let Some(piece) = text.get(range.clone()).filter(|piece| !piece.is_empty()) else { return Ok(()) };
         let breaks = memchr_iter(b'\n', piece);
         let marks = count(breaks.clone().count()).saturating_add(2);
@@ -46,7 +51,12 @@ impl Pieces {
     }
 
     /// Adds a range with its character references undone.
-    pub(in crate::format) fn decode(&mut self, text: &[u8], range: Range<usize>, budget: &mut Budget) -> Result<(), Stop> {
+    pub(in crate::format) fn decode(
+        &mut self,
+        text: &[u8],
+        range: Range<usize>,
+        budget: &mut Budget,
+    ) -> Result<(), Stop> {
         let mut at = range.start;
         while at < range.end {
             let rest = text.get(at..range.end).unwrap_or_default();
@@ -59,7 +69,8 @@ impl Pieces {
                 at = at.saturating_add(1);
                 continue;
             };
-            budget.spend(Resource::DecodedBytes, count(stands.len()).saturating_add(BYTES_PER_RUN.saturating_mul(2)))?;
+            budget
+                .spend(Resource::DecodedBytes, count(stands.len()).saturating_add(BYTES_PER_RUN.saturating_mul(2)))?;
             self.begin(text, at);
             self.text.extend_from_slice(stands.as_bytes());
             at = at.saturating_add(length);

@@ -8,7 +8,13 @@ const ACTS: &str = "Open the file where scripts do not run, or clean the markup 
 const LOADS: &str = "Open the file without network access, or take out what it loads.";
 const SEEN: &str = "Look at the text that is not shown, and remove it if it is not wanted.";
 
-const fn medium(id: &'static str, category: &'static str, title: &'static str, why: &'static str, remedy: &'static str) -> Rule {
+const fn medium(
+    id: &'static str,
+    category: &'static str,
+    title: &'static str,
+    why: &'static str,
+    remedy: &'static str,
+) -> Rule {
     Rule::built_in(id, category, Severity::Medium, Confidence::High, RuleText { title, why, remedy })
 }
 

@@ -18,8 +18,21 @@ const PACKED: [&[u8]; 8] = [b"TVqQ", b"TVpQ", b"TVo", b"UEsDB", b"f0VMR", b"TAAA
 
 /// What stands directly before the quoted address that is fetched, white space aside.
 const CALLS: [&[u8]; 15] = [
-    b"import", b"from", b"import(", b"fetch(", b"importScripts(", b"sendBeacon(", b"WebSocket(", b"EventSource(",
-    b"Worker(", b".src=", b".href=", b".open(\"GET\",", b".open('GET',", b".open(\"POST\",", b"location=",
+    b"import",
+    b"from",
+    b"import(",
+    b"fetch(",
+    b"importScripts(",
+    b"sendBeacon(",
+    b"WebSocket(",
+    b"EventSource(",
+    b"Worker(",
+    b".src=",
+    b".href=",
+    b".open(\"GET\",",
+    b".open('GET',",
+    b".open(\"POST\",",
+    b"location=",
 ];
 
 pub(in crate::format) fn signs(body: &[u8]) -> Signs {
@@ -68,7 +81,9 @@ mod tests {
 
     #[test]
     fn fetching_is_a_call_with_an_address() {
-        for body in ["import \"https://x/a.js\"", "fetch( 'http://x' )", "s.src = '//x/a.js'", "new WebSocket('wss://x')"] {
+        for body in
+            ["import \"https://x/a.js\"", "fetch( 'http://x' )", "s.src = '//x/a.js'", "new WebSocket('wss://x')"]
+        {
             assert!(signs(body.as_bytes()).fetches, "{body}");
         }
         assert!(signs(b"{\"imports\":{\"a\":\"https://x/a.js\"}}").fetches);

@@ -69,7 +69,7 @@ pub(in crate::format) struct Tokens<'a> {
     attributes: Vec<Attribute>,
     /// The element whose raw content comes next.
     raw: Option<Range<usize>>,
-    /// Set by the caller inside of SVG and MathML, where nothing is raw and CDATA is.
+    /// Set by the caller inside of SVG and `MathML`, where nothing is raw and CDATA is.
     pub(in crate::format) is_foreign: bool,
     /// The text ended within a tag, a comment or a declaration that began there.
     pub(in crate::format) cut_at: Option<usize>,
@@ -382,7 +382,9 @@ mod tests {
                     let attributes: Vec<String> = tokens
                         .attributes()
                         .iter()
-                        .map(|attribute| format!("{}={}", &text[attribute.name.clone()], &text[attribute.value.clone()]))
+                        .map(|attribute| {
+                            format!("{}={}", &text[attribute.name.clone()], &text[attribute.value.clone()])
+                        })
                         .collect();
                     format!("open {} {{{}}}", &text[tag.name], attributes.join(" "))
                 }
@@ -406,22 +408,23 @@ mod tests {
             cut("<script>a</scrip></SCRIPT ><style>b", Dialect::Html),
             ["open script {}", "raw a</scrip>", "close SCRIPT", "open style {}", "raw b"]
         );
-        assert_eq!(cut("<!--a--!>b<!-->c<!-- --d-->", Dialect::Html), [
-            "comment a",
-            "text b",
-            "comment ",
-            "text c",
-            "comment  --d"
-        ]);
-        assert_eq!(cut("<!doctype html><?x y?>", Dialect::Html), ["doctype  html", "comment ?x y?"].map(|token| {
-            token.replace("?x", "x")
-        }));
+        assert_eq!(
+            cut("<!--a--!>b<!-->c<!-- --d-->", Dialect::Html),
+            ["comment a", "text b", "comment ", "text c", "comment  --d"]
+        );
+        assert_eq!(
+            cut("<!doctype html><?x y?>", Dialect::Html),
+            ["doctype  html", "comment ?x y?"].map(|token| { token.replace("?x", "x") })
+        );
     }
 
     #[test]
     fn xml_is_cut_as_parsers_cut_it() {
         assert_eq!(
-            cut("<?xml a?><!DOCTYPE d [<!ENTITY a \"]>\"><!-- ' -->]><_é:b c='1'/><![CDATA[<x>]]></_é:b>", Dialect::Xml),
+            cut(
+                "<?xml a?><!DOCTYPE d [<!ENTITY a \"]>\"><!-- ' -->]><_é:b c='1'/><![CDATA[<x>]]></_é:b>",
+                Dialect::Xml
+            ),
             [
                 "instruction xml a",
                 "doctype  d [<!ENTITY a \"]>\"><!-- ' -->]",

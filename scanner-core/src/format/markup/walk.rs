@@ -9,8 +9,10 @@ use super::{
     dtd,
     element::{Element, acts},
     entity,
-    judge::{Judge, is_run},
+    judge::Judge,
+    names::{KEYS, is_inline, is_unknown, is_void, key, seven_bit},
     pieces::Pieces,
+    purpose::is_run,
     rules,
     token::{Dialect, Tag, Token, Tokens},
 };
@@ -93,9 +95,6 @@ struct Open {
     behind: Option<Colour>,
 }
 
-/// Names are told apart by a small key; two that share one only make the nesting a little wrong.
-const KEYS: usize = 4096;
-
 /// The walk over one text.
 #[derive(Debug)]
 pub(in crate::format) struct Walk<'a> {
@@ -159,7 +158,8 @@ impl<'a> Walk<'a> {
         self.left_open = self.stack.len();
         for (at, severity) in self.deep.into_iter().zip([Severity::Medium, Severity::High]).rev() {
             if let Some(at) = at {
-                let message = format!("elements nested deeper than {}", if severity == Severity::High { DEEPEST } else { DEEP });
+                let message =
+                    format!("elements nested deeper than {}", if severity == Severity::High { DEEPEST } else { DEEP });
                 judge.tell_as(&rules::NESTING, severity, at..at, &message, out);
                 break;
             }
@@ -179,7 +179,9 @@ impl<'a> Walk<'a> {
     /// Style elements count for what stands before them too: they are read first.
     fn styles(&mut self) {
         let mut at = 0_usize;
-        while let Some(found) = self.text.get(at..).and_then(|rest| memmem::find(rest, b"style").or(memmem::find(rest, b"STYLE"))) {
+        while let Some(found) =
+            self.text.get(at..).and_then(|rest| memmem::find(rest, b"style").or(memmem::find(rest, b"STYLE")))
+        {
             let start = at.saturating_add(found);
             at = start.saturating_add(5);
             let before = start.checked_sub(1).and_then(|before| self.text.get(before));
@@ -222,7 +224,13 @@ impl<'a> Walk<'a> {
                 Token::Comment(range) => {
                     let inside = text.get(range.clone()).unwrap_or_default();
                     if inside.starts_with(b"[if") && acts(inside) {
-                        judge.tell_as(&rules::BURIED, Severity::Low, range.clone(), "for browsers of the past alone", out);
+                        judge.tell_as(
+                            &rules::BURIED,
+                            Severity::Low,
+                            range.clone(),
+                            "for browsers of the past alone",
+                            out,
+                        );
                     }
                     // To a program that takes the element before it for raw content, the comment never began.
                     let is_doubtful = tokens.is_foreign || tokens.cut_at.is_some() && self.dialect == Dialect::Html;
@@ -260,8 +268,10 @@ impl<'a> Walk<'a> {
     ) -> Result<(), Stop> {
         let text = self.text;
         let bytes = text.get(range.clone()).unwrap_or_default();
-        let (content, unseen, is_foreign) =
-            self.stack.last().map_or((Content::Words, None, false), |open| (open.content, open.unseen, open.is_foreign));
+        let (content, unseen, is_foreign) = self
+            .stack
+            .last()
+            .map_or((Content::Words, None, false), |open| (open.content, open.unseen, open.is_foreign));
         let is_coded = !matches!(content, Content::Words);
         if is_coded {
             match content {
@@ -314,7 +324,11 @@ impl<'a> Walk<'a> {
         if self.stack.is_empty() {
             self.roots = self.roots.saturating_add(1);
         }
-        let ends_here = if is_html { is_void(&element.name) || (tag.closes_itself && is_foreign_outside) } else { tag.closes_itself };
+        let ends_here = if is_html {
+            is_void(&element.name) || (tag.closes_itself && is_foreign_outside)
+        } else {
+            tag.closes_itself
+        };
         // An svg or math element that closes itself has no content to be foreign.
         let is_root = is_html && element.is(&[b"svg", b"math"]);
         if ends_here || (is_root && tag.closes_itself) {
@@ -391,7 +405,8 @@ impl<'a> Walk<'a> {
             }
         }
         // Kept for scripts and for other programs.
-        look.is_hidden |= self.dialect == Dialect::Html && element.is(&[b"template", b"datalist", b"noframes", b"noembed"]);
+        look.is_hidden |=
+            self.dialect == Dialect::Html && element.is(&[b"template", b"datalist", b"noframes", b"noembed"]);
         look.is_hidden |= element.is(&[b"metadata"]);
         look
     }
@@ -403,7 +418,9 @@ impl<'a> Walk<'a> {
             b"dt" | b"dd" => &[b"p", b"dt", b"dd"],
             b"td" | b"th" => &[b"p", b"td", b"th"],
             b"tr" => &[b"p", b"td", b"th", b"tr"],
-            b"tbody" | b"tfoot" | b"thead" => &[b"td", b"th", b"tr", b"tbody", b"thead", b"tfoot", b"colgroup", b"caption"],
+            b"tbody" | b"tfoot" | b"thead" => {
+                &[b"td", b"th", b"tr", b"tbody", b"thead", b"tfoot", b"colgroup", b"caption"]
+            }
             b"option" | b"optgroup" => &[b"option"],
             b"rt" | b"rp" => &[b"rt", b"rp"],
             name if !is_inline(name) => &[b"p"],
@@ -461,87 +478,5 @@ impl<'a> Walk<'a> {
             let end = first.saturating_add(5).min(self.text.len());
             judge.tell(&rules::BURIED, first..end, "a script written in UTF-7", out);
         }
-    }
-}
-
-/// Text with the shifted parts of UTF-7 (RFC 2152) undone.
-fn seven_bit(text: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(plus) = memchr(b'+', rest) {
-        out.extend_from_slice(rest.get(..plus).unwrap_or_default());
-        let behind = rest.get(plus.saturating_add(1)..).unwrap_or_default();
-        let length = behind.iter().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/')).count();
-        let (mut held, mut bits) = (0_u32, 0_u32);
-        for byte in behind.get(..length).unwrap_or_default() {
-            let value = match byte {
-                b'A'..=b'Z' => byte.wrapping_sub(b'A'),
-                b'a'..=b'z' => byte.wrapping_sub(b'a').wrapping_add(26),
-                b'0'..=b'9' => byte.wrapping_sub(b'0').wrapping_add(52),
-                b'+' => 62,
-                _ => 63,
-            };
-            held = (held << 6 | u32::from(value)) & 0x00ff_ffff;
-            bits = bits.saturating_add(6);
-            if bits >= 16 {
-                bits = bits.saturating_sub(16);
-                let unit = held.checked_shr(bits).unwrap_or(0) & 0xffff;
-                let mut buffer = [0; 4];
-                out.extend_from_slice(char::from_u32(unit).unwrap_or('?').encode_utf8(&mut buffer).as_bytes());
-            }
-        }
-        rest = behind.get(length..).unwrap_or_default();
-        rest = rest.strip_prefix(b"-").unwrap_or(rest);
-    }
-    out.extend_from_slice(rest);
-    out
-}
-
-/// FNV-1a, folded.
-fn key(name: &[u8]) -> usize {
-    let hash = name.iter().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193));
-    usize::try_from((hash ^ (hash >> 16)) & 0xfff).unwrap_or(0)
-}
-
-fn is_void(name: &[u8]) -> bool {
-    const VOID: [&[u8]; 18] = [
-        b"area", b"base", b"br", b"col", b"embed", b"hr", b"img", b"input", b"link", b"meta", b"source", b"track", b"wbr", b"param",
-        b"basefont", b"bgsound", b"frame", b"keygen",
-    ];
-    VOID.contains(&name)
-}
-
-fn is_inline(name: &[u8]) -> bool {
-    const INLINE: [&[u8]; 37] = [
-        b"a", b"abbr", b"acronym", b"b", b"bdi", b"bdo", b"big", b"cite", b"code", b"data", b"del", b"dfn", b"em", b"font", b"i", b"ins",
-        b"kbd", b"label", b"mark", b"nobr", b"q", b"ruby", b"s", b"samp", b"small", b"span", b"strike", b"strong", b"sub", b"sup",
-        b"time", b"tspan", b"tt", b"u", b"var", b"wbr", b"img",
-    ];
-    INLINE.contains(&name)
-}
-
-/// Names that say more than an element's: somebody may have written a sentence between brackets.
-fn is_unknown(name: &[u8]) -> bool {
-    name.len() > 24 || !name.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn utf7_is_undone() {
-        assert_eq!(seven_bit(b"a+ADw-script+AD4-b"), b"a<script>b");
-        assert_eq!(seven_bit(b"1+-2"), b"12");
-    }
-
-    #[test]
-    fn names_that_matter_have_keys_of_their_own() {
-        let names: [&[u8]; 16] = [
-            b"p", b"li", b"td", b"th", b"tr", b"div", b"span", b"dt", b"dd", b"option", b"table", b"script", b"style", b"svg", b"a",
-            b"foreignobject",
-        ];
-        let keys: std::collections::BTreeSet<usize> = names.iter().map(|name| key(name)).collect();
-        assert_eq!(keys.len(), names.len());
     }
 }

