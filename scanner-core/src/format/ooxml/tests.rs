@@ -341,7 +341,7 @@ fn files_inside() {
     assert_eq!(found("aFChunk", "a.htm", b"<html><body>x</body></html>"), (vec!["medium embed.file".into()], 1));
     assert_eq!(
         found("vbaProject", "theme/x.dat", b"x").0,
-        ["high macro.vba", "medium malformed.structure", "medium type.mismatch"]
+        ["gap malformed", "high macro.vba", "medium type.mismatch"]
     );
 }
 
