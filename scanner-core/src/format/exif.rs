@@ -303,6 +303,7 @@ mod tests {
     use super::*;
     use crate::format::{
         Format,
+        ifd::testing::{Row, tiff as exif},
         testing::{Seen, look},
     };
 
@@ -313,36 +314,6 @@ mod tests {
         inspect: |subject, out, budget| read(subject.bytes, 0..subject.bytes.len(), &Place::default(), out, budget),
         rules: &[&GPS, &BROKEN, &picture::NOTE],
     };
-
-    /// One entry: tag, type, number of values, and the four bytes of the value or its offset.
-    type Row = (u16, u16, u32, u32);
-
-    /// Little end first: directories at the offsets given, values put at theirs.
-    fn exif(first: u32, directories: &[(usize, &[Row], u32)], values: &[(usize, &[u8])]) -> Vec<u8> {
-        let mut bytes = b"II*\0".to_vec();
-        bytes.extend_from_slice(&first.to_le_bytes());
-        let mut put = |at: usize, part: &[u8]| {
-            if bytes.len() < at + part.len() {
-                bytes.resize(at + part.len(), 0);
-            }
-            bytes[at..at + part.len()].copy_from_slice(part);
-        };
-        for (at, rows, next) in directories {
-            let mut part = (rows.len() as u16).to_le_bytes().to_vec();
-            for (tag, kind, number, value) in *rows {
-                part.extend_from_slice(&tag.to_le_bytes());
-                part.extend_from_slice(&kind.to_le_bytes());
-                part.extend_from_slice(&number.to_le_bytes());
-                part.extend_from_slice(&value.to_le_bytes());
-            }
-            part.extend_from_slice(&next.to_le_bytes());
-            put(*at, &part);
-        }
-        for (at, value) in values {
-            put(*at, value);
-        }
-        bytes
-    }
 
     fn seen(bytes: &[u8]) -> Seen {
         look(&ALONE, "exif", bytes)

@@ -129,7 +129,8 @@ impl Picture<'_> {
         let is_first = !std::mem::replace(&mut self.is_drawn, true);
         let most = packed.saturating_mul(MOST_PIXELS_PER_BYTE);
         // The screen is paid already: the frame that fills it costs nothing more.
-        if !(is_first && fits && size.area() <= most) && !self.walk.size(size, here.clone(), Some(most), out, budget) {
+        let is_paid = is_first && fits && size.area() <= most;
+        if !is_paid && !self.walk.size(size, here.clone(), Some(most), out, budget) {
             return Ok(());
         }
         let Some(mut codes) = Codes::of(least) else {
