@@ -104,10 +104,6 @@ mod webp;
 mod xml;
 pub(crate) mod zip;
 
-
-
-
-
 pub(crate) use text::inspect_broken;
 
 /// Parts that several formats have.
@@ -233,6 +229,16 @@ pub(crate) mod testing {
     /// The format over the bytes as that label, with default limits.
     pub(crate) fn look(format: &'static Format, label: &'static str, bytes: &[u8]) -> Seen {
         Seen::limited(format, label, bytes, Limits::default())
+    }
+
+    /// Holds the format to what it says of the bytes: severity and category of each finding, then gaps, without offsets.
+    #[track_caller]
+    pub(crate) fn says(format: &'static Format, label: &'static str, bytes: &[u8], expected: &[&str]) -> Seen {
+        let seen = look(format, label, bytes);
+        let facts: Vec<String> =
+            seen.facts().iter().map(|fact| fact.split(' ').take(2).collect::<Vec<_>>().join(" ")).collect();
+        assert_eq!(facts, expected);
+        seen
     }
 
     impl Seen {
