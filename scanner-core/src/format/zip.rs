@@ -4,7 +4,11 @@
 //! Other formats that are zips inside call [`open`], which says everything that is wrong with the container itself, and
 //! then read the parts they know.
 
-use std::{cell::Cell, collections::BTreeMap, fmt};
+use std::{
+    cell::{Cell, OnceCell},
+    collections::BTreeMap,
+    fmt,
+};
 
 use bytes::Bytes;
 
@@ -21,6 +25,7 @@ mod check;
 mod end;
 mod entry;
 mod layout;
+mod package;
 mod rules;
 mod walk;
 
@@ -50,6 +55,7 @@ pub(crate) const FORMAT: Format = Format {
         &path::SYMLINK,
         &path::DEVICE,
         &path::SPECIAL_MODE,
+        &package::PACKAGE,
         &program::JAR,
         &program::APK,
     ],
@@ -58,6 +64,7 @@ pub(crate) const FORMAT: Format = Format {
 fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
     program::named(subject, out);
     let archive = open(subject, out, budget);
+    archive.installs(subject.kind.label, out, budget);
     archive.members(out);
     archive.finish(out)
 }
@@ -67,7 +74,7 @@ pub(crate) struct Archive<'a> {
     bytes: &'a Bytes,
     entries: Vec<Entry>,
     /// Entries by name, in ASCII lower case, sorted; of several with one name the last comes last.
-    index: Vec<(Vec<u8>, usize)>,
+    index: OnceCell<Vec<(Vec<u8>, usize)>>,
     /// Members that were asked for and cannot be read, by reason: how many, and where the first is.
     closed: Cell<BTreeMap<Closed, (u64, usize)>>,
     /// Ranges that belong to no member.
@@ -95,7 +102,7 @@ pub(crate) fn open<'a>(subject: &Subject<'a>, out: &mut Out<'_>, budget: &mut Bu
     let mut archive = Archive {
         bytes: subject.bytes,
         entries: Vec::new(),
-        index: Vec::new(),
+        index: OnceCell::new(),
         closed: Cell::default(),
         unlisted: Vec::new(),
         stop: None,
@@ -103,9 +110,6 @@ pub(crate) fn open<'a>(subject: &Subject<'a>, out: &mut Out<'_>, budget: &mut Bu
     archive.stop = archive.walk(out, budget).err();
     let judged = archive.judge(out, budget).err();
     archive.stop = archive.stop.take().or(judged);
-    archive.index =
-        archive.entries.iter().enumerate().map(|(at, entry)| (entry.raw.to_ascii_lowercase(), at)).collect();
-    archive.index.sort_unstable();
     archive
 }
 
@@ -119,8 +123,14 @@ impl Archive<'_> {
     /// The entry of that name; the case of ASCII letters does not count. Of several, the last.
     pub(crate) fn find(&self, name: &str) -> Option<&Entry> {
         let name = name.to_ascii_lowercase().into_bytes();
-        let after = self.index.partition_point(|(known, _)| *known <= name);
-        let (known, at) = self.index.get(after.checked_sub(1)?)?;
+        let index = self.index.get_or_init(|| {
+            let names = self.entries.iter().enumerate().map(|(at, entry)| (entry.raw.to_ascii_lowercase(), at));
+            let mut index: Vec<_> = names.collect();
+            index.sort_unstable();
+            index
+        });
+        let after = index.partition_point(|(known, _)| *known <= name);
+        let (known, at) = index.get(after.checked_sub(1)?)?;
         (*known == name).then(|| self.entries.get(*at)).flatten()
     }
 

@@ -94,6 +94,7 @@ static TYPES: &[Type] = &[
     bytes("msi", "application/x-msi", Executable, &["msi", "msp", "mst"], &["application/x-ms-installer", "application/x-msinstaller", "application/x-windows-installer"]),
     bytes("ole", "application/x-ole-storage", Container, &["doc", "xls", "ppt", "msg", "msi", "vsd", "mpp", "docx", "docm", "xlsx", "xlsm", "xlsb", "pptx", "pptm"], &["application/x-cfb", "application/cdfv2", "application/x-ole2"]),
     bytes("rtf", "application/rtf", Container, &["rtf", "doc"], &["text/rtf"]),
+    bytes("onenote", "application/onenote", Container, &["one"], &["application/msonenote"]),
     // Archives and compressed data.
     bytes("tar", "application/x-tar", Container, &["tar", "gtar", "ova", "gem"], &["application/tar", "application/x-gtar", "application/x-ustar"]),
     bytes("gzip", "application/gzip", Container, &["gz", "tgz", "gzip", "svgz", "emz", "wmz", "rds", "rdata", "taz", "joblib"], &["application/x-compressed-tar", "application/x-gzip", "application/x-tgz"]),
@@ -108,6 +109,8 @@ static TYPES: &[Type] = &[
     bytes("ar", "application/x-archive", Container, &["a", "ar", "deb", "lib", "udeb", "ipk"], &["application/vnd.debian.binary-package", "application/x-ar", "application/x-deb", "application/x-debian-package", "application/x-unix-archive"]),
     bytes("rpm", "application/x-rpm", Executable, &["rpm", "srpm"], &["application/x-redhat-package-manager"]),
     bytes("iso", "application/x-iso9660-image", Container, &["iso", "img"], &["application/vnd.efi.iso", "application/x-cd-image", "application/x-iso-image"]),
+    bytes("dmg", "application/x-apple-diskimage", Container, &["dmg"], &[]),
+    bytes("vhd", "application/x-vhd", Container, &["vhd", "vhdx", "avhd", "avhdx"], &["application/x-virtualbox-vhd"]),
     bytes("cpio", "application/x-cpio", Container, &["cpio"], &["application/x-sv4cpio"]),
     // Data.
     bytes("npy", "application/x-npy", Inert, &["npy"], &["application/x-npy-data", "application/x-numpy-data"]),
@@ -132,6 +135,8 @@ static TYPES: &[Type] = &[
     bytes("class", "application/java-vm", Executable, &["class"], &["application/java", "application/java-byte-code", "application/x-java", "application/x-java-applet", "application/x-java-class", "application/x-java-vm"]),
     bytes("wasm", "application/wasm", Executable, &["wasm"], &["application/x-wasm"]),
     bytes("pyc", "application/x-python-code", Executable, &["pyc", "pyo"], &["application/x-bytecode.python", "application/x-pyc", "application/x-python-bytecode"]),
+    bytes("luac", "application/x-lua-bytecode", Executable, &["luac", "lua", "out"], &["application/x-luac"]),
+    bytes("chm", "application/vnd.ms-htmlhelp", Executable, &["chm", "chw"], &["application/x-chm"]),
     bytes("swf", "application/vnd.adobe.flash.movie", Executable, &["swf"], &["application/x-shockwave-flash"]),
     bytes("lnk", "application/x-ms-shortcut", Executable, &["lnk"], &["application/x-win-lnk", "application/x.ms.shortcut"]),
     // Fonts.

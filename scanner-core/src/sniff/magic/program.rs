@@ -20,7 +20,21 @@ pub(super) const PROOFS: &[Proof] = &[
     // MS-SHLLINK 2.1: header size and the start of the class identifier.
     ("lnk", |b| b.has(0, b"\x4c\0\0\0\x01\x14\x02\0")),
     ("pyc", is_pyc),
+    // Lua's lundump.h: versions 5.1 to 5.4 in one byte.
+    ("luac", |b| b.has(0, b"\x1bLua") && holds(b.u8(4), |version| (0x50..=0x5f).contains(&version))),
+    // MS-CHM: the version behind the signature.
+    ("chm", |b| b.has(0, b"ITSF") && holds(b.u32_le(4), |version| (1..=4).contains(&version))),
+    // MS-ONESTORE 2.3.1: the identifier of a section file.
+    ("onenote", |b| b.has(0, b"\xe4\x52\x5c\x7b\x8c\xd8\xa7\x4d\xae\xb1\x53\x78\xd0\x29\x96\xd3")),
+    // A disk of fixed size has its description at the end only.
+    ("vhd", |b| b.has(0, b"conectix") || b.has(0, b"vhdxfile") || is_at_end(b, b"conectix")),
+    ("dmg", |b| is_at_end(b, b"koly")),
 ];
+
+/// A description in the last sector of a disk image.
+fn is_at_end(b: Peek<'_>, signature: &[u8]) -> bool {
+    b.len().checked_sub(512).is_some_and(|at| b.has(at, signature))
+}
 
 pub(super) const LAST_PROOFS: &[Proof] = &[];
 
