@@ -80,10 +80,34 @@ pub(crate) fn raw(packed: &[u8], coding: Coding, filter: Option<&FilterConfig>, 
     gather(packed, None, budget, |gathered, budget| coded::stream(coding, filter, gathered, budget))
 }
 
+/// Whether bytes are the start of an RFC 1950 stream: two bytes of header that add up, and a first block that unpacks.
+/// What it costs is bounded by the bytes given.
+pub(crate) fn begins_zlib(head: &[u8]) -> bool {
+    // Method 8, a window that exists, and a preset dictionary, which nobody has.
+    let [method, flags, ..] = head else { return false };
+    let sums = u16::from_be_bytes([*method, *flags]).is_multiple_of(31);
+    if method & 0x0f != 8 || *method > 0x78 || flags & 0x20 != 0 || !sums {
+        return false;
+    }
+    let mut out = [0; 4096];
+    let mut engine = Decompress::new(true);
+    let unpacked = engine.decompress(head, &mut out, FlushDecompress::None);
+    unpacked.is_ok() && engine.total_out() > 0
+}
+
 /// Unpacks a small zlib stream inside a format (a compressed text, a colour profile): at most `most.1` bytes, which
 /// is what is left of `most.0`.
 pub(crate) fn zlib(packed: &[u8], most: (Resource, u64), budget: &mut Budget) -> Unpacked {
     gather(packed, Some(most), budget, |gathered, budget| gathered.stream(Inflate::zlib(), budget))
+}
+
+/// Unpacks a zlib or deflate stream that is itself the output of another filter: the ratio counts from the `first`
+/// bytes, those in the file.
+pub(crate) fn chained(codec: Codec, packed: &[u8], first: u64, budget: &mut Budget) -> Unpacked {
+    let engine = if codec == Codec::Deflate { Inflate::deflate() } else { Inflate::zlib() };
+    let mut gathered = Gather { packed: Reader::new(packed), out: Output::of(first) };
+    let stop = gathered.stream(engine, budget).err();
+    Unpacked { used: gathered.offset(), bytes: gathered.out.bytes.into(), stop }
 }
 
 fn gather(

@@ -64,6 +64,7 @@ impl Scanner {
             gaps: Vec::new(),
             records: Vec::new(),
             queue: VecDeque::new(),
+            tail: Vec::new(),
         };
         let size = u64::try_from(input.bytes.len()).unwrap_or(u64::MAX);
         let mut source = SourceRecord {
@@ -152,6 +153,8 @@ struct Run<'a> {
     gaps: Vec<Gap>,
     records: Vec<ArtifactRecord>,
     queue: VecDeque<Queued>,
+    /// The end of the text read last: a string of the watch list may go on in the next one.
+    tail: Vec<u8>,
 }
 
 impl Run<'_> {
@@ -260,7 +263,8 @@ impl Run<'_> {
     /// Makes untrusted words fit to be repeated: cut short, and secrets in them masked.
     fn tame(&self, words: &mut String) {
         shorten(words);
-        let reading = Reading { rules: self.rules, watch: &self.watch, label: "name", artifact: ArtifactId(0) };
+        let reading =
+            Reading { rules: self.rules, watch: &self.watch, label: "name", name: None, artifact: ArtifactId(0) };
         if let Some(masked) = reading.masked(words) {
             *words = masked;
         }
@@ -318,8 +322,16 @@ impl Run<'_> {
         }
         let (mut texts, children) = (std::mem::take(&mut out.texts), std::mem::take(&mut out.children));
         texts.extend(full_name.map(|name| TextView::beside(name, "name")));
-        let reading = Reading { rules: self.rules, watch: &self.watch, label: kind.label, artifact: id };
+        let reading =
+            Reading { rules: self.rules, watch: &self.watch, label: kind.label, name: name.as_deref(), artifact: id };
         for view in &texts {
+            // What is not in the artifact's bytes, such as its name, stands between no two texts.
+            if let Some(map) = &view.map {
+                if let Some((finding, length)) = self.watch.over_the_seam(&self.tail, &view.text) {
+                    self.findings.add(Finding { artifact: Some(id), span: Some(map.span(0, length)), ..finding });
+                }
+                self.tail = self.watch.tail(&view.text).to_vec();
+            }
             if let Err(stop) = reading.read(view, &mut self.budget, &mut self.findings) {
                 stops.push(stop);
                 break;

@@ -2,18 +2,22 @@
 
 use crate::{
     finding::Stop,
-    format::{Format, Out, Subject, text},
+    format::{Format, Out, Subject, keras, text},
     json,
     limits::Budget,
     view::TextView,
 };
 
 /// Notebooks too: their outputs hold markup and scripts in strings.
-pub(crate) const FORMAT: Format = Format { name: "json", labels: &["json", "jsonl", "ipynb"], inspect, rules: &[] };
+pub(crate) const FORMAT: Format = Format { name: "json", labels: &["json", "jsonl", "ipynb"], inspect, rules: &[&keras::LAMBDA] };
 
 fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
     if text::is_wide(subject.bytes) {
         return text::inspect(subject, out, budget);
+    }
+    // The description of a model alone: whoever builds the model from it runs its layers.
+    if memchr::memmem::find(subject.bytes, b"\"keras").is_some() {
+        keras::look(subject.bytes, Some(0), out);
     }
     // An attack written as `\u0049gnore` is plain to whoever loads the file, and to no search over its bytes.
     match json::unescaped(subject.bytes, budget)? {

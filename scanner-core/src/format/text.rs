@@ -27,7 +27,6 @@ pub(crate) const FORMAT: Format = Format {
         &launcher::NETWORK_FOLDER,
         &launcher::MARKUP_SCRIPT,
         &launcher::ENCODED_SCRIPT,
-        &launcher::XSLT_SCRIPT,
         &launcher::YAML_TAG,
         &launcher::ENCODED_COMMAND,
         &launcher::REACHES_OUT,

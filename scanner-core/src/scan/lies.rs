@@ -89,7 +89,13 @@ pub(super) fn compare_types(
     // A text behind the end is only what stands behind the end; an archive there opens as one.
     let second = sniffed.also.first().filter(|second| !(sniffed.trailing.is_some() && second.is_text));
     if let Some(second) = second {
-        let severity = if sniffed.trailing.is_some() { Severity::Medium } else { POLYGLOT.severity };
+        // Markup in a note of a picture is read there, and a picture that is none is told there: a browser shows the
+        // picture.
+        let in_a_note = mime.starts_with("image/")
+            && !sniffed.kind.is_text
+            && matches!(second.label, "html" | "php")
+            && looks_closer(sniffed);
+        let severity = if in_a_note || sniffed.trailing.is_some() { Severity::Medium } else { POLYGLOT.severity };
         let message = format!("the bytes are {mime} and {} at once", second.mime);
         out.find(Finding::built_in(&POLYGLOT).severity(severity).message(message));
     }
@@ -100,14 +106,16 @@ pub(super) fn compare_types(
                 .message(format!("{} bytes stand before the {mime} begins", sniffed.prefix)),
         );
     }
-    // A format that has a rule for it looks closer.
-    let looked_at = format::of(sniffed.kind)
-        .is_some_and(|format| format.rules.iter().any(|rule| rule.category == TRAILING.category));
-    if let Some(trailing) = sniffed.trailing.filter(|_| !looked_at) {
+    if let Some(trailing) = sniffed.trailing.filter(|_| !looks_closer(sniffed)) {
         out.find(
             Finding::built_in(&TRAILING)
                 .at(trailing, size)
                 .message(format!("{} bytes stand behind the end of the {mime}", size.saturating_sub(trailing))),
         );
     }
+}
+
+/// Whether the format finds by itself what stands where it should not: it has a rule for what is behind the end.
+fn looks_closer(sniffed: &Sniffed) -> bool {
+    format::of(sniffed.kind).is_some_and(|format| format.rules.iter().any(|rule| rule.category == TRAILING.category))
 }

@@ -98,6 +98,7 @@ static TYPES: &[Type] = &[
     // Archives and compressed data.
     bytes("tar", "application/x-tar", Container, &["tar", "gtar", "ova", "gem"], &["application/tar", "application/x-gtar", "application/x-ustar"]),
     bytes("gzip", "application/gzip", Container, &["gz", "tgz", "gzip", "svgz", "emz", "wmz", "rds", "rdata", "taz", "joblib"], &["application/x-compressed-tar", "application/x-gzip", "application/x-tgz"]),
+    bytes("zlib", "application/zlib", Container, &["zlib", "zz", "z", "joblib"], &["application/x-zlib"]),
     bytes("bzip2", "application/x-bzip2", Container, &["bz2", "tbz", "tbz2", "bz", "joblib"], &["application/bzip2", "application/x-bz2", "application/x-bzip", "application/x-bzip-compressed-tar"]),
     bytes("xz", "application/x-xz", Container, &["xz", "txz", "joblib"], &["application/x-xz-compressed-tar", "application/xz"]),
     bytes("lzma", "application/x-lzma", Container, &["lzma", "tlz", "joblib"], &["application/lzma"]),

@@ -142,8 +142,6 @@ fn markup(head: &[u8]) -> Option<&'static Rule> {
         Some(&NETWORK_FOLDER)
     } else if begins("<scriptlet") || begins("<package><job") || has(head, "<hta:application") {
         Some(&MARKUP_SCRIPT)
-    } else if begins("<xsl:stylesheet") && has(head, "urn:schemas-microsoft-com:xslt") && has(head, ":script") {
-        Some(&XSLT_SCRIPT)
     } else if is_property_list && has(head, "<key>commandstring</key>") {
         Some(&SHORTCUT)
     } else if is_property_list && has(head, "<dict><key>url</key><string>") {

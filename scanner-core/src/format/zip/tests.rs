@@ -450,7 +450,7 @@ fn packages_are_named() {
 #[test]
 fn parts_are_found_and_read_by_name() {
     let bytes = everything().bytes.into();
-    let kind = crate::sniff::type_of("zip").unwrap();
+    let kind = sniff::type_of("zip").unwrap();
     let subject = Subject { bytes: &bytes, kind };
     let (mut findings, mut gaps) = (crate::finding::Findings::keeping(10), Vec::new());
     let mut out = Out::new(crate::bundle::ArtifactId(0), &subject, &mut findings, &mut gaps);

@@ -1,7 +1,10 @@
 //! Columns, arrays, models, databases, documents of streams.
 
 use super::{super::peek::Peek, Proof, holds};
-use crate::sniff::peek::{find, is_binary};
+use crate::{
+    inflate,
+    sniff::peek::{find, is_binary},
+};
 
 pub(super) const PROOFS: &[Proof] = &[
     ("npy", |b| b.has(0, b"\x93NUMPY") && holds(b.u8(6), |major| (1..=3).contains(&major))),
@@ -37,7 +40,10 @@ pub(super) const PROOFS: &[Proof] = &[
     ("doc", |b| b.has(0, b"\xdb\xa5\x2d\x00") || b.has(0, b"\x31\xbe\x00\x00")),
 ];
 
-pub(super) const LAST_PROOFS: &[Proof] = &[("mat", is_mat4)];
+pub(super) const LAST_PROOFS: &[Proof] = &[("mat", is_mat4), ("zlib", |b| inflate::begins_zlib(b.head(ZLIB_HEAD)))];
+
+/// What is unpacked of a stream without a signature, to prove it.
+const ZLIB_HEAD: usize = 1024;
 
 /// A file of columns names itself at both ends. Cut, it must at least not read as text.
 fn has_end(b: Peek<'_>, one: &[u8], other: &[u8]) -> bool {
