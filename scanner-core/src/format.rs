@@ -5,8 +5,8 @@ use bytes::Bytes;
 use crate::{
     bundle::{Artifact, ArtifactId, Origin, Source},
     finding::{Finding, Findings, Gap, Reason, Rule, Stop, fingerprint},
-    limits::Budget,
-    sniff::Type,
+    limits::{Budget, Limits, Resource},
+    sniff::{self, Type},
     view::TextView,
 };
 
@@ -207,14 +207,26 @@ impl<'a> Out<'a> {
     }
 }
 
+/// One inspector on its own, for benches: how many findings, gaps, texts and children it makes of the bytes as that
+/// type. `None` where no inspector takes the type.
+#[doc(hidden)]
+pub fn inspect_alone(label: &str, bytes: &Bytes, limits: Limits) -> Option<usize> {
+    let kind = sniff::type_of(label)?;
+    let format = of(kind)?;
+    let (mut findings, mut gaps) = (Findings::keeping(limits.get(Resource::Findings)), Vec::new());
+    let subject = Subject { bytes, kind };
+    let mut out = Out::new(ArtifactId(0), &subject, &mut findings, &mut gaps);
+    let stop = (format.inspect)(&subject, &mut out, &mut Budget::new(limits)).err();
+    let written = out.texts.len().checked_add(out.children.len())?;
+    let seen = findings.finish().0.len().checked_add(gaps.len())?;
+    written.checked_add(seen)?.checked_add(usize::from(stop.is_some()))
+}
+
 /// One inspector looked at on its own.
 #[cfg(test)]
 pub(crate) mod testing {
     use super::*;
-    use crate::{
-        limits::{Limits, Resource},
-        sniff::{self, Risk},
-    };
+    use crate::sniff::Risk;
 
     /// What an inspector wrote about some bytes.
     #[derive(Debug)]
