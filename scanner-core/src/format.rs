@@ -25,8 +25,23 @@ pub(crate) struct Format {
 
 /// Every format. The first that lists a label takes it; a text that none lists is [`text`].
 pub(crate) const ALL: &[&Format] = &[
-    &columns::FORMAT, &compressed::FORMAT, &csv::FORMAT, &gguf::FORMAT, &hdf5::FORMAT, &json::FORMAT, &npy::FORMAT, &pickle::FORMAT,
-    &png::FORMAT, &program::FORMAT, &safetensors::FORMAT, &sevenz::FORMAT, &sqlite::FORMAT, &tar::FORMAT, &text::FORMAT, &typeset::FORMAT, &zip::FORMAT,
+    &columns::FORMAT,
+    &compressed::FORMAT,
+    &csv::FORMAT,
+    &gguf::FORMAT,
+    &hdf5::FORMAT,
+    &json::FORMAT,
+    &npy::FORMAT,
+    &pickle::FORMAT,
+    &png::FORMAT,
+    &program::FORMAT,
+    &safetensors::FORMAT,
+    &sevenz::FORMAT,
+    &sqlite::FORMAT,
+    &tar::FORMAT,
+    &text::FORMAT,
+    &typeset::FORMAT,
+    &zip::FORMAT,
 ];
 
 mod columns;

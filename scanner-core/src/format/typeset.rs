@@ -100,9 +100,9 @@ fn reaching(bytes: &[u8]) -> Option<usize> {
 fn writes_to_shell(command: &[u8]) -> bool {
     if let Some(rest) = command.strip_prefix(b"\\write") {
         let number = rest.iter().position(|byte| !matches!(byte, b' ' | b'=' | b'\n' | b'\r' | b'\t'));
-        return number.and_then(|at| rest.get(at..)).is_some_and(|number| {
-            number.starts_with(b"18") && !number.get(2).is_some_and(u8::is_ascii_digit)
-        });
+        return number
+            .and_then(|at| rest.get(at..))
+            .is_some_and(|number| number.starts_with(b"18") && !number.get(2).is_some_and(u8::is_ascii_digit));
     }
     if let Some(code) = command.strip_prefix(b"\\directlua").or(command.strip_prefix(b"\\latelua")) {
         let code = code.get(..LOOKED_AT).unwrap_or(code);
@@ -203,7 +203,7 @@ mod tests {
     fn postscript_is_a_program() {
         let look = |text: &str| look(&FORMAT, "ps", text.as_bytes()).facts();
         assert_eq!(look("%!PS\n0 0 moveto\n"), ["medium script.postscript 0..8"]);
-        assert_eq!(look("%!PS\n(true) (r) file\n"), ["high script.postscript 15..21"]);
+        assert_eq!(look("%!PS\n(true) (r) file\n"), ["high script.postscript 14..21"]);
         assert_eq!(look("%!PS\n(%pipe%id) (w) file\n"), ["high script.postscript 6..14"]);
     }
 }

@@ -54,18 +54,12 @@ pub(crate) const FORMAT: Format = Format {
         &program::JAR,
         &program::APK,
         &keras::LAMBDA,
-        &rules::EXTENSION,
     ],
 };
 
 fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
     program::named(subject, out);
     let archive = open(subject, out, budget);
-    if subject.kind.label == "zip"
-        && let Some(manifest) = archive.extension(out, budget)
-    {
-        out.find(manifest.finding(&rules::EXTENSION, rules::EXTENSION.title.clone()));
-    }
     if subject.kind.label == "keras"
         && let Some(config) = archive.find("config.json")
         && let Some(text) = archive.read(config, out, budget)
@@ -219,27 +213,18 @@ impl Archive<'_> {
         names.read("names", out);
     }
 
-    /// What makes the archive an extension: the description that Visual Studio, Firefox or all browsers look for.
-    fn extension(&self, out: &mut Out<'_>, budget: &mut Budget) -> Option<&Entry> {
-        let named = ["extension.vsixmanifest", "install.rdf"].iter().find_map(|name| self.find(name));
-        named.or_else(|| {
-            let manifest = self.find("manifest.json")?;
-            let text = self.read(manifest, out, budget)?;
-            memchr::memmem::find(&text, b"\"manifest_version\"").map(|_| manifest)
-        })
-    }
-
     /// The numbers of a tensor of torch: a member that is itself named by a number, `model/data/0`, and whose bytes are no
     /// type that anybody knows.
     fn is_tensor(&self, entry: &Entry, budget: &mut Budget) -> bool {
         let mut segments = entry.name.rsplit('/');
-        let is_number = segments.next().is_some_and(|last| !last.is_empty() && last.bytes().all(|byte| byte.is_ascii_digit()));
+        let is_number =
+            segments.next().is_some_and(|last| !last.is_empty() && last.bytes().all(|byte| byte.is_ascii_digit()));
         is_number
             && matches!(segments.next(), Some("data" | "constants" | "storages"))
             && budget.spend(Resource::Steps, sniff::STEPS).is_ok()
-            && self.source(entry).is_ok_and(|source| {
-                source.codec == Codec::Stored && sniff(&source.packed).kind == sniff::unknown()
-            })
+            && self
+                .source(entry)
+                .is_ok_and(|source| source.codec == Codec::Stored && sniff(&source.packed).kind == sniff::unknown())
     }
 
     fn close(&self, closed: Closed, at: usize) {

@@ -25,6 +25,7 @@ fn packed(codec: Codec, plain: &[u8]) -> Source {
             encoder.write_all(plain).unwrap();
             encoder.finish().unwrap()
         }
+        other => panic!("no encoder for {other:?}"),
     };
     Source { packed: packed.into(), codec }
 }

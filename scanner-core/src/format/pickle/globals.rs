@@ -37,7 +37,9 @@ pub(super) fn reach(module: &str, name: &str) -> Reach {
         ("numpy", "dtype") => return Reach::ElementType,
         _ => {}
     }
-    if known::NAMES.iter().any(|(listed, names)| *listed == module && lists(names, name)) || is_known_class(module, name) {
+    if known::NAMES.iter().any(|(listed, names)| *listed == module && lists(names, name))
+        || is_known_class(module, name)
+    {
         return Reach::Known;
     }
     let root = module.split('.').next().unwrap_or(module);
@@ -54,8 +56,10 @@ pub(super) fn reach(module: &str, name: &str) -> Reach {
 /// may then be a program.
 pub(super) fn unpacks(module: &str, name: &str) -> bool {
     let root = module.split('.').next().unwrap_or(module);
-    lists("base64 binascii bz2 cPickle cloudpickle codecs dill gzip io joblib lzma marshal pickle _pickle shelve torch zlib", root)
-        || lists("eval exec load loads read_pickle decode", name)
+    lists(
+        "base64 binascii bz2 cPickle cloudpickle codecs dill gzip io joblib lzma marshal pickle _pickle shelve torch zlib",
+        root,
+    ) || lists("eval exec load loads read_pickle decode", name)
 }
 
 /// A name of Python 2 as Python 3 has it.

@@ -85,7 +85,10 @@ fn nobody_knows_what_these_load() {
 #[test]
 fn things_are_changed_and_names_are_made() {
     check(b"\x80\x02cdecimal\nDecimal\n}X\x01\0\0\0aK\x01sb.", DANGER);
-    check(b"\x80\x04\x8c\x02os)R\x8c\x06system\x93.", &["high pickle.dangerous_global", "medium pickle.unknown_global"]);
+    check(
+        b"\x80\x04\x8c\x02os)R\x8c\x06system\x93.",
+        &["high pickle.dangerous_global", "medium pickle.unknown_global"],
+    );
     check(b"\x80\x02cnumpy\nload\nX\x01\0\0\0a\x85R.", DANGER);
 }
 
