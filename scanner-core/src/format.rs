@@ -40,7 +40,6 @@ pub(crate) const ALL: &[&Format] = &[
     &sqlite::FORMAT,
     &tar::FORMAT,
     &text::FORMAT,
-    &typeset::FORMAT,
     &zip::FORMAT,
 ];
 
@@ -59,7 +58,6 @@ mod sevenz;
 mod sqlite;
 mod tar;
 mod text;
-mod typeset;
 pub(crate) mod zip;
 
 /// Parts that several formats have.
