@@ -103,6 +103,15 @@ pub(crate) fn zlib(packed: &[u8], most: (Resource, u64), budget: &mut Budget) ->
     gather(packed, Some(most), budget, |gathered, budget| gathered.stream(Inflate::zlib(), budget))
 }
 
+/// Unpacks a zlib or deflate stream that is itself the output of another filter: the ratio counts from the `first`
+/// bytes, those in the file.
+pub(crate) fn chained(codec: Codec, packed: &[u8], first: u64, budget: &mut Budget) -> Unpacked {
+    let engine = if codec == Codec::Deflate { Inflate::deflate() } else { Inflate::zlib() };
+    let mut gathered = Gather { packed: Reader::new(packed), out: Output::of(first) };
+    let stop = gathered.stream(engine, budget).err();
+    Unpacked { used: gathered.offset(), bytes: gathered.out.bytes.into(), stop }
+}
+
 fn gather(
     packed: &[u8],
     most: Option<(Resource, u64)>,

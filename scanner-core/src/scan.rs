@@ -317,6 +317,7 @@ impl Run<'_> {
             stops.extend((format.inspect)(&subject, &mut out, &mut self.budget).err().map(|stop| stop.of(format.name)));
         } else if kind == sniff::unknown() {
             out.gap(Gap::new(Reason::UnknownType, "nothing here knows what these bytes are"));
+            format::inspect_broken(&subject, &mut out);
         } else if !kind.is_opaque() {
             out.unsupported(format!("nothing here looks into {} yet", kind.mime));
         }

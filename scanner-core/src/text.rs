@@ -32,7 +32,7 @@ pub use proof::Proof;
 pub use rules::{RuleSet, RuleTestFailure, TextRule};
 pub use watch::Watch;
 
-use check::Sink;
+use check::{About, Sink};
 use hits::{Hit, Hits, Source};
 use lines::Lines;
 use rules::SPAN_CAP;
@@ -73,7 +73,7 @@ impl Reading<'_> {
         budget.spend(Resource::TextBytes, covered)?;
         let text = usize::try_from(covered).ok().and_then(|end| whole.get(..end)).unwrap_or(whole);
         let mut hits = Hits::default();
-        let outcome = self.gather(text, budget, &mut hits);
+        let outcome = self.gather(text, view.is_judged, budget, &mut hits);
         self.tell(text, view, hits, findings);
         outcome?;
         // The part that is not covered is asked for, so that the gap names the limit.
@@ -85,16 +85,16 @@ impl Reading<'_> {
     pub(crate) fn masked(&self, words: &str) -> Option<String> {
         let mut hits = Hits::default();
         // Words are cut short before; what this costs is not the scan's to count.
-        self.gather(words.as_bytes(), &mut Budget::new(Limits::default()), &mut hits).ok()?;
+        self.gather(words.as_bytes(), false, &mut Budget::new(Limits::default()), &mut hits).ok()?;
         let (_, _, hidden) = hits.settle(words.as_bytes());
         let secrets = hidden.near(&(0..words.len()));
         (!secrets.is_empty()).then(|| masked(words, secrets))
     }
 
-    fn gather(&self, text: &[u8], budget: &mut Budget, hits: &mut Hits) -> Result<(), Stop> {
+    fn gather(&self, text: &[u8], is_judged: bool, budget: &mut Budget, hits: &mut Hits) -> Result<(), Stop> {
         let base = Layer { text, maps: Vec::new(), decoded: Vec::new(), scope: Scope::All };
         let marks = self.scan(&base, budget, hits)?;
-        for check in check::ALL {
+        for check in check::ALL.iter().filter(|check| !(is_judged && check.about == About::Markup)) {
             budget.spend(Resource::Steps, u64::try_from(text.len()).unwrap_or(u64::MAX) / BYTES_PER_STEP / 4)?;
             (check.run)(text, &mut Sink::new(hits, self.label));
         }
@@ -164,7 +164,7 @@ impl Reading<'_> {
         if layer.scope == Scope::All {
             self.gitleaks(layer, budget, hits)?;
             if !layer.decoded.is_empty() {
-                for check in check::ALL.iter().filter(|check| check.in_views) {
+                for check in check::ALL.iter().filter(|check| check.about == About::Data) {
                     budget.spend(Resource::Steps, bytes / BYTES_PER_STEP / 4)?;
                     (check.run)(layer.text, &mut Sink::within(hits, self.label, layer));
                 }
@@ -268,13 +268,17 @@ impl Reading<'_> {
                 }
             }
             let Some(rule) = self.rule_of(&hit.source) else { continue };
+            // The test file is one only where it begins something: within a sentence it is words about it.
+            if rule.category == "malware.eicar" && mention::is_in_sentence(text, &hit.range) {
+                hit.evidence = Evidence::Mention;
+            }
             let mut finding = Finding::of(rule).severity(hit.severity);
             finding.confidence = hit.confidence;
             finding.evidence = hit.evidence;
             finding.artifact = Some(self.artifact);
             finding.span = view.map.as_ref().map(|map| map.span(offset(hit.range.start), offset(hit.range.end)));
-            finding.place = view.place.clone();
-            if view.place.0.is_empty() {
+            finding.place = view.place_at(offset(hit.range.start));
+            if finding.place.0.is_empty() {
                 let (line, column) = lines.place(hit.range.start);
                 finding.place = finding.place.number("line", line).number("column", column);
             }
@@ -433,7 +437,7 @@ fn found_by(rules: &RuleSet, rule: &TextRule, text: &[u8]) -> bool {
     let label = rule.applies_to.first().map_or("text", String::as_str);
     let reading = Reading { rules, watch: &watch, label, name: None, artifact: ArtifactId(0) };
     let mut hits = Hits::default();
-    let _ = reading.gather(text, &mut Budget::new(Limits::default()), &mut hits);
+    let _ = reading.gather(text, false, &mut Budget::new(Limits::default()), &mut hits);
     hits.any(|hit| {
         hit.severity >= Severity::Low && reading.rule_of(&hit.source).is_some_and(|found| found.id == rule.rule.id)
     })

@@ -21,10 +21,21 @@ pub(crate) use hidden::is_invisible;
 pub(crate) struct Check {
     /// Every rule it can find.
     pub(crate) rules: &'static [&'static Rule],
-    /// It looks for data, not for how text is shown: what is written in another form is read as well.
-    pub(crate) in_views: bool,
+    /// What it looks for, which says where it is run.
+    pub(crate) about: About,
     /// Reads a text once, in linear time.
     pub(crate) run: fn(&[u8], &mut Sink<'_>),
+}
+
+/// What a check looks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum About {
+    /// Data: what is written in another form is read as well.
+    Data,
+    /// Markup: not asked where an inspector of markup has judged the text.
+    Markup,
+    /// How a text is shown: only the text as it stands counts.
+    Shown,
 }
 
 /// Every check.

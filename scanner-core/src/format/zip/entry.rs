@@ -76,6 +76,11 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
+    /// Where its name stands.
+    pub(crate) const fn name_start(&self) -> usize {
+        self.name_at.start
+    }
+
     /// Whether a key is needed.
     pub(crate) const fn is_encrypted(&self) -> bool {
         self.flags & (ENCRYPTED | STRONG | MASKED) != 0 || self.method == 99

@@ -5,12 +5,12 @@
 
 use memchr::memmem;
 
-use super::{Check, Said, Sink, saying};
+use super::{About, Check, Said, Sink, saying};
 use crate::finding::{Confidence, Rule, RuleText, Severity};
 
 pub(super) const CHECK: Check = Check {
     rules: &[&BASE, &FOREIGN_OBJECT, &FORM, &FRAME, &HANDLER, &META, &OBJECT, &SCRIPT, &STYLE, &URL],
-    in_views: false,
+    about: About::Markup,
     run,
 };
 

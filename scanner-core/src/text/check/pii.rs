@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use super::{Check, Said, Sink, saying};
+use super::{About, Check, Said, Sink, saying};
 use crate::finding::{Confidence, Rule, RuleText, Severity};
 
 mod card;
@@ -19,7 +19,7 @@ mod number;
 use number::Run;
 
 pub(super) const CHECK: Check =
-    Check { rules: &[&CARD, &EMAIL, &IBAN, &IP, &NATIONAL_ID, &PHONE], in_views: true, run };
+    Check { rules: &[&CARD, &EMAIL, &IBAN, &IP, &NATIONAL_ID, &PHONE], about: About::Data, run };
 
 static CARD: Rule = Rule::built_in(
     "pii/card",
