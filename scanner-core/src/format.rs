@@ -102,10 +102,6 @@ mod webp;
 mod xml;
 pub(crate) mod zip;
 
-
-
-
-
 pub(crate) use text::inspect_broken;
 
 /// Parts that several formats have.
