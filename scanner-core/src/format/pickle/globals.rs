@@ -33,7 +33,7 @@ pub(super) fn reach(module: &str, name: &str) -> Reach {
         ("builtins", "getattr") => return Reach::Attribute,
         ("functools" | "_functools", "partial") => return Reach::Partial,
         ("torch.storage", "_load_from_bytes") => return Reach::Loads,
-        ("joblib.numpy_pickle", "NumpyArrayWrapper") => return Reach::RawArray,
+        ("joblib.numpy_pickle" | "sklearn.externals.joblib.numpy_pickle", "NumpyArrayWrapper") => return Reach::RawArray,
         ("numpy", "dtype") => return Reach::ElementType,
         _ => {}
     }
@@ -85,6 +85,11 @@ fn is_known_class(module: &str, name: &str) -> bool {
     if is_below(module, "scipy.stats") && (name.ends_with("_gen") || name.ends_with("_frozen")) {
         return true;
     }
+    // What restores an index or a date of pandas, in any of its versions.
+    let restores = (name.starts_with("_new_") && name.ends_with("Index")) || name.ends_with("_unpickle");
+    if is_below(module, "pandas") && restores {
+        return true;
+    }
     // What Cython makes to restore an object of one class: it takes no other.
     if below(known::FUNCTIONS) || (below(known::CLASSES) && name.starts_with("__pyx_unpickle_")) {
         return true;
@@ -126,6 +131,8 @@ mod tests {
                 "numpy log1p",
                 "pandas DataFrame",
                 "pandas._libs.tslibs.offsets MonthEnd",
+                "pandas._libs.tslibs.nattype __nat_unpickle",
+                "pandas.indexes.base _new_Index",
                 "pandas.core.internals.managers BlockManager",
                 "scipy.sparse._csr csr_matrix",
                 "scipy.stats._continuous_distns norm_gen",

@@ -207,6 +207,10 @@ impl Walk<'_, '_> {
             let what = "something is called that an earlier step made";
             self.wrong(Wrong::Call, at..self.reader.position(), what);
         }
+        // What is called may call its first argument in turn: `_rebuild_from_type_v2` of torch does.
+        if let Some(argument) = self.name_mut(arguments_name(arguments)) {
+            argument.is_called |= argument.reach == Reach::Function;
+        }
         // Bytes that were written as text, for the readers of old protocols.
         if is_encode && let Some(range) = self.operand(arguments.at) {
             self.texts.retract(range.start);
