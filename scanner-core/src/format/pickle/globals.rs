@@ -33,7 +33,9 @@ pub(super) fn reach(module: &str, name: &str) -> Reach {
         ("builtins", "getattr") => return Reach::Attribute,
         ("functools" | "_functools", "partial") => return Reach::Partial,
         ("torch.storage", "_load_from_bytes") => return Reach::Loads,
-        ("joblib.numpy_pickle" | "sklearn.externals.joblib.numpy_pickle", "NumpyArrayWrapper") => return Reach::RawArray,
+        ("joblib.numpy_pickle" | "sklearn.externals.joblib.numpy_pickle", "NumpyArrayWrapper") => {
+            return Reach::RawArray;
+        }
         ("numpy", "dtype") => return Reach::ElementType,
         _ => {}
     }
