@@ -59,7 +59,6 @@ pub(crate) const ALL: &[&Format] = &[
     &tar::FORMAT,
     &text::FORMAT,
     &tiff::FORMAT,
-    &typeset::FORMAT,
     &webp::FORMAT,
     &xml::FORMAT,
     &zip::FORMAT,
@@ -99,7 +98,6 @@ mod svg;
 mod tar;
 mod text;
 mod tiff;
-mod typeset;
 mod webp;
 mod xml;
 pub(crate) mod zip;
