@@ -66,12 +66,7 @@ fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Res
     looked
 }
 
-fn look<'a>(
-    bytes: &'a Bytes,
-    reading: &mut Reading<'a>,
-    out: &mut Out<'_>,
-    budget: &mut Budget,
-) -> Result<(), Stop> {
+fn look<'a>(bytes: &'a Bytes, reading: &mut Reading<'a>, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
     ends(bytes, &mut reading.notes, out);
     let mut xref = xref::walk(reading, budget)?;
     let (mut items, between, mut stop) = file::scan(reading, &xref, budget)?;
@@ -83,7 +78,8 @@ fn look<'a>(
     let mut trailers = std::mem::take(&mut xref.trailers);
     if !xref.is_whole || trailers.is_empty() {
         trailers.extend(between.trailers.iter().rev().filter_map(Item::dict).cloned());
-        trailers.extend(items.iter().rev().filter_map(|item| item.dict().filter(|dict| dict.is("Type", "XRef"))).cloned());
+        trailers
+            .extend(items.iter().rev().filter_map(|item| item.dict().filter(|dict| dict.is("Type", "XRef"))).cloned());
     }
     revisions(&items, &trailers, reading);
     items.extend(between.trailers);
@@ -110,8 +106,7 @@ fn look<'a>(
     }
     let Document { mut items, trailers, lock, .. } = first;
     // Positions of streams move: they are found again by where they stand.
-    let opened_at: BTreeSet<usize> =
-        opened.iter().filter_map(|index| items.get(*index)).map(|item| item.at).collect();
+    let opened_at: BTreeSet<usize> = opened.iter().filter_map(|index| items.get(*index)).map(|item| item.at).collect();
     items.extend(packed);
     items.sort_by_key(|item| item.at);
     let document = Document::new(bytes, items, trailers, &xref, header, lock);
@@ -294,7 +289,8 @@ impl<'d, 'a> Contents<'d, 'a, '_> {
             }
             let steps = filter::steps(dict, Some(document));
             let is_flate = |name: &[u8]| matches!(name, b"FlateDecode" | b"Fl");
-            let grows = |name: &[u8]| is_flate(name) || matches!(name, b"LZWDecode" | b"LZW" | b"RunLengthDecode" | b"RL");
+            let grows =
+                |name: &[u8]| is_flate(name) || matches!(name, b"LZWDecode" | b"LZW" | b"RunLengthDecode" | b"RL");
             match steps.as_slice() {
                 [] => {}
                 [(name, None)] if is_flate(name) => {

@@ -338,8 +338,7 @@ fn tiff(data: &[u8], row: usize, pixel: usize) -> Bytes {
     for line in data.chunks(row.max(1)) {
         let start = out.len();
         for (at, byte) in line.iter().enumerate() {
-            let left: u8 =
-                at.checked_sub(pixel).and_then(|at| out.get(start.saturating_add(at))).copied().unwrap_or(0);
+            let left: u8 = at.checked_sub(pixel).and_then(|at| out.get(start.saturating_add(at))).copied().unwrap_or(0);
             out.push(byte.wrapping_add(left));
         }
     }
