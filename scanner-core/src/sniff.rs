@@ -160,6 +160,24 @@ pub fn sniff(bytes: &[u8]) -> Sniffed {
     Sniffed { kind: named(found.label), browser, also, prefix: wide(found.prefix), trailing: trailing.map(wide) }
 }
 
+/// What is said of bytes that are shown as text whatever they look like: a stream, a message. Which kind of text they
+/// resemble is not asked, that is most of the work and nothing follows from it.
+pub(crate) fn sniff_stream(bytes: &[u8]) -> Sniffed {
+    if text::decode(bytes).is_none() {
+        return Sniffed { kind: plain_text(), ..sniff(bytes) };
+    }
+    let archive = zip::find_archive(bytes);
+    let kind = plain_text();
+    let mut also: Vec<&'static Type> = Vec::new();
+    for other in second::types(bytes, kind.label, archive, None).into_iter().map(named) {
+        if other != kind && !also.contains(&other) {
+            also.push(other);
+        }
+    }
+    also.sort_by_key(|kind| std::cmp::Reverse(kind.risk.danger()));
+    Sniffed { kind, browser: browser::browser_type(bytes), also, prefix: 0, trailing: None }
+}
+
 /// The first answer.
 struct Found {
     label: &'static str,
@@ -241,6 +259,11 @@ fn behind_zip_junk(bytes: &[u8], archive: Option<zip::Found>) -> Option<Found> {
         }
         _ => Found { label: inside, prefix: archive.prefix, also: None },
     })
+}
+
+/// Whether the bytes begin with a pickle.
+pub(crate) fn begins_pickle(bytes: &[u8]) -> bool {
+    pickle::find_pickle(bytes).is_some()
 }
 
 fn wide(offset: usize) -> u64 {

@@ -18,6 +18,7 @@ mod check;
 mod confusable;
 mod decode;
 mod derive;
+mod gitleaks;
 mod hits;
 mod lines;
 mod mention;
@@ -31,7 +32,7 @@ pub use proof::Proof;
 pub use rules::{RuleSet, RuleTestFailure, TextRule};
 pub use watch::Watch;
 
-use check::Sink;
+use check::{About, Sink};
 use hits::{Hit, Hits, Source};
 use lines::Lines;
 use rules::SPAN_CAP;
@@ -57,6 +58,8 @@ pub(crate) struct Reading<'a> {
     pub(crate) watch: &'a Watch,
     /// The artifact's type.
     pub(crate) label: &'a str,
+    /// Its name, which is untrusted.
+    pub(crate) name: Option<&'a str>,
     /// The artifact.
     pub(crate) artifact: ArtifactId,
 }
@@ -70,7 +73,7 @@ impl Reading<'_> {
         budget.spend(Resource::TextBytes, covered)?;
         let text = usize::try_from(covered).ok().and_then(|end| whole.get(..end)).unwrap_or(whole);
         let mut hits = Hits::default();
-        let outcome = self.gather(text, budget, &mut hits);
+        let outcome = self.gather(text, view.is_judged, budget, &mut hits);
         self.tell(text, view, hits, findings);
         outcome?;
         // The part that is not covered is asked for, so that the gap names the limit.
@@ -82,18 +85,19 @@ impl Reading<'_> {
     pub(crate) fn masked(&self, words: &str) -> Option<String> {
         let mut hits = Hits::default();
         // Words are cut short before; what this costs is not the scan's to count.
-        self.gather(words.as_bytes(), &mut Budget::new(Limits::default()), &mut hits).ok()?;
+        self.gather(words.as_bytes(), false, &mut Budget::new(Limits::default()), &mut hits).ok()?;
         let (_, _, hidden) = hits.settle(words.as_bytes());
         let secrets = hidden.near(&(0..words.len()));
         (!secrets.is_empty()).then(|| masked(words, secrets))
     }
 
-    fn gather(&self, text: &[u8], budget: &mut Budget, hits: &mut Hits) -> Result<(), Stop> {
+    fn gather(&self, text: &[u8], is_judged: bool, budget: &mut Budget, hits: &mut Hits) -> Result<(), Stop> {
         let base = Layer { text, maps: Vec::new(), decoded: Vec::new(), scope: Scope::All };
         let marks = self.scan(&base, budget, hits)?;
-        for check in check::ALL {
+        hits.names_subject = marks.names_subject();
+        for check in check::ALL.iter().filter(|check| !(is_judged && check.about == About::Markup)) {
             budget.spend(Resource::Steps, u64::try_from(text.len()).unwrap_or(u64::MAX) / BYTES_PER_STEP / 4)?;
-            (check.run)(text, &mut Sink::new(hits, self.label));
+            (check.run)(text, &mut Sink::new(hits));
         }
         self.derived(&base, &marks, 1, budget, hits)
     }
@@ -136,7 +140,7 @@ impl Reading<'_> {
             let hidden = Secret { range: layer.in_base(&range), public_prefix: 0 };
             hits.add(Source::BuiltIn(&watch::LITERAL), hidden.range.clone(), || Hit {
                 decoded: layer.decoded.clone(),
-                ..Hit::of(&watch::LITERAL, fingerprint(&watch::LITERAL.id, self.label, matched))
+                ..Hit::of(&watch::LITERAL, matched)
             });
             hits.hide(hidden);
         }
@@ -158,6 +162,15 @@ impl Reading<'_> {
         });
         hits.looks = looks;
         outcome?;
+        if layer.scope == Scope::All {
+            self.gitleaks(layer, budget, hits)?;
+            if !layer.decoded.is_empty() {
+                for check in check::ALL.iter().filter(|check| check.about == About::Data) {
+                    budget.spend(Resource::Steps, bytes / BYTES_PER_STEP / 4)?;
+                    (check.run)(layer.text, &mut Sink::within(hits, layer));
+                }
+            }
+        }
         Ok(marks)
     }
 
@@ -209,7 +222,7 @@ impl Reading<'_> {
 
     fn hit(&self, rule: &TextRule, index: usize, found: Range<usize>, layer: &Layer<'_>, hits: &mut Hits) {
         let (mut severity, mut confidence) = (rule.severity(), rule.rule.confidence);
-        let mut marked = (self.label, found.clone());
+        let mut marked = found.clone();
         if rule.is_secret() {
             let part = rule.pattern.group(layer.text, found.clone()).unwrap_or_else(|| found.clone());
             let secret = layer.text.get(part.clone()).unwrap_or_default();
@@ -223,12 +236,10 @@ impl Reading<'_> {
             if hits::is_placeholder(secret) {
                 severity = Severity::Info;
             }
-            // The same secret in a log, a table and an address is one incident: one mark, wherever it is.
-            marked = ("secret", part.clone());
+            marked = part.clone();
             hits.hide(Secret { range: layer.in_base(&part), public_prefix: rule.public_prefix });
         }
-        let (label, mark) = marked;
-        let matched = layer.text.get(mark).unwrap_or_default();
+        let matched = layer.text.get(marked).unwrap_or_default();
         let pass = hits.passes;
         hits.add(Source::Loaded(index), layer.in_base(&found), || Hit {
             severity,
@@ -238,15 +249,16 @@ impl Reading<'_> {
             seen: (pass, found.clone()),
             injection: rule.is_injection(),
             decoded: layer.decoded.clone(),
-            ..Hit::of(&rule.rule, fingerprint(&rule.rule.id, label, matched))
+            ..Hit::of(&rule.rule, matched)
         });
     }
 
     /// Tells what was found: placed, masked, the first of each rule whole and the rest counted.
     fn tell(&self, text: &[u8], view: &TextView, hits: Hits, findings: &mut Findings) {
+        let names_subject = hits.names_subject;
         let (kept, counted, hidden) = hits.settle(text);
         let mut lines = Lines::of(text);
-        let discusses = kept.iter().any(|hit| hit.injection) && mention::discusses(text);
+        let discusses = names_subject && kept.iter().any(|hit| hit.injection) && mention::discusses(text);
         let mut speaks: Option<Finding> = None;
         for mut hit in kept {
             if discusses && hit.injection {
@@ -256,13 +268,21 @@ impl Reading<'_> {
                 }
             }
             let Some(rule) = self.rule_of(&hit.source) else { continue };
+            // The test file is one only where it begins something: within a sentence it is words about it.
+            if rule.category == "malware.eicar" && mention::is_in_sentence(text, &hit.range) {
+                hit.evidence = Evidence::Mention;
+            }
+            // The same secret in a log, a table and an address is one incident: one mark, wherever it is.
+            let is_private = rule.category.starts_with("secret.") || rule.category.starts_with("pii.");
+            let label = if is_private { "secret" } else { self.label };
+            let fingerprint = fingerprint(&rule.id, label, &hit.matched);
             let mut finding = Finding::of(rule).severity(hit.severity);
             finding.confidence = hit.confidence;
             finding.evidence = hit.evidence;
             finding.artifact = Some(self.artifact);
             finding.span = view.map.as_ref().map(|map| map.span(offset(hit.range.start), offset(hit.range.end)));
-            finding.place = view.place.clone();
-            if view.place.0.is_empty() {
+            finding.place = view.place_at(offset(hit.range.start));
+            if finding.place.0.is_empty() {
                 let (line, column) = lines.place(hit.range.start);
                 finding.place = finding.place.number("line", line).number("column", column);
             }
@@ -271,7 +291,7 @@ impl Reading<'_> {
                 finding.message = message;
             }
             finding.excerpt = Some(Excerpt::redacted(text, hit.range.clone(), hidden.near(&hit.range)));
-            finding.fingerprint = hit.fingerprint;
+            finding.fingerprint = fingerprint;
             let more = counted.get(&hit.source).filter(|(first, _)| *first == hit.range).map_or(0, |(_, more)| *more);
             findings.add_uncounted(&finding, more);
             if view.hidden.is_some() && speaks.is_none() && is_spoken(&finding) {
@@ -356,33 +376,37 @@ struct Look {
     since: usize,
     /// A match is known to end there; up to it anchors are looked at one by one.
     sure_to: usize,
-    /// Whether it is on the list of what is to be forgotten.
-    touched: bool,
+    /// Whose it is.
+    rule: usize,
 }
 
-/// How far each rule has read, for one layer after the other: only what was touched is forgotten.
+/// How far each rule has read, for one layer after the other: only rules with an anchor in the text take room.
 #[derive(Debug, Default)]
 struct Looks {
+    /// Of each rule, where its look is, counted from one; none is zero.
+    slots: Vec<u16>,
     looks: Vec<Look>,
-    touched: Vec<usize>,
 }
 
 impl Looks {
+    /// Forgets all of them.
     fn begin(&mut self, rules: usize) {
-        self.looks.resize(rules, Look::default());
-        for index in self.touched.drain(..) {
-            if let Some(look) = self.looks.get_mut(index) {
-                *look = Look::default();
+        self.slots.resize(rules, 0);
+        for look in self.looks.drain(..) {
+            if let Some(slot) = self.slots.get_mut(look.rule) {
+                *slot = 0;
             }
         }
     }
 
-    fn of(&mut self, index: usize) -> Option<&mut Look> {
-        let look = self.looks.get_mut(index)?;
-        if !std::mem::replace(&mut look.touched, true) {
-            self.touched.push(index);
+    /// Of a rule; `None` for what is no rule.
+    fn of(&mut self, rule: usize) -> Option<&mut Look> {
+        let slot = self.slots.get_mut(rule)?;
+        if *slot == 0 {
+            self.looks.push(Look { rule, ..Look::default() });
+            *slot = u16::try_from(self.looks.len()).ok()?;
         }
-        Some(look)
+        self.looks.get_mut(usize::from(*slot).checked_sub(1)?)
     }
 }
 
@@ -406,7 +430,7 @@ fn read_alone(rules: &RuleSet, text: &[u8]) -> Vec<Finding> {
     let mut findings = Findings::keeping(limits.get(Resource::Findings));
     let mut budget = Budget::new(limits);
     let watch = Watch::default();
-    let reading = Reading { rules, watch: &watch, label: "text", artifact: ArtifactId(0) };
+    let reading = Reading { rules, watch: &watch, label: "text", name: None, artifact: ArtifactId(0) };
     let view = TextView::at(bytes::Bytes::copy_from_slice(text), 0);
     // A text under default limits stops only where a scan would note a gap; what was found stays.
     let _ = reading.read(&view, &mut budget, &mut findings);
@@ -419,9 +443,9 @@ fn read_alone(rules: &RuleSet, text: &[u8]) -> Vec<Finding> {
 fn found_by(rules: &RuleSet, rule: &TextRule, text: &[u8]) -> bool {
     let watch = Watch::default();
     let label = rule.applies_to.first().map_or("text", String::as_str);
-    let reading = Reading { rules, watch: &watch, label, artifact: ArtifactId(0) };
+    let reading = Reading { rules, watch: &watch, label, name: None, artifact: ArtifactId(0) };
     let mut hits = Hits::default();
-    let _ = reading.gather(text, &mut Budget::new(Limits::default()), &mut hits);
+    let _ = reading.gather(text, false, &mut Budget::new(Limits::default()), &mut hits);
     hits.any(|hit| {
         hit.severity >= Severity::Low && reading.rule_of(&hit.source).is_some_and(|found| found.id == rule.rule.id)
     })
@@ -429,8 +453,8 @@ fn found_by(rules: &RuleSet, rule: &TextRule, text: &[u8]) -> bool {
 
 /// A hit of a rule in code is made from the rule alone.
 impl Hit {
-    fn of(rule: &Rule, fingerprint: String) -> Self {
-        Self::new(rule.severity, rule.confidence, fingerprint)
+    fn of(rule: &Rule, matched: &[u8]) -> Self {
+        Self::new(rule.severity, rule.confidence, matched)
     }
 }
 

@@ -2,7 +2,7 @@
 //! types, over the resource header of section 5.2. Snapshot of 16 October 2024; its RAR signature was corrected that
 //! year from `52 61 72 20` to `52 61 72 21`. Never overridden by our own opinion: this is what a victim's browser does.
 
-use super::peek::{Peek, is_binary};
+use super::peek::{Peek, has_binary};
 
 /// Section 5.2: the resource header.
 const HEADER_BYTES: usize = 1445;
@@ -87,7 +87,7 @@ pub(super) fn browser_type(bytes: &[u8]) -> &'static str {
             return mime;
         }
     }
-    if header.iter().copied().any(is_binary) { "application/octet-stream" } else { "text/plain" }
+    if has_binary(header) { "application/octet-stream" } else { "text/plain" }
 }
 
 fn scriptable(header: &[u8]) -> Option<&'static str> {

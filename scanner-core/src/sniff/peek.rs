@@ -82,6 +82,16 @@ pub(super) const fn is_binary(byte: u8) -> bool {
     matches!(byte, 0..=0x08 | 0x0b | 0x0e..=0x1a | 0x1c..=0x1f)
 }
 
+/// Whether any of some bytes is one that no text holds. Most texts have none, and without a way out in the middle that
+/// is known at memory speed.
+pub(super) fn has_binary(bytes: &[u8]) -> bool {
+    let is_odd = |byte: u8| {
+        (byte < 0x20) & (byte != b'\t') & (byte != b'\n') & (byte != b'\r') & (byte != 0x0c) & (byte != 0x1b)
+    };
+    bytes.chunks(512).any(|block| block.iter().fold(false, |odd, byte| odd | is_odd(*byte)))
+        && bytes.iter().copied().any(is_binary)
+}
+
 /// Where a word first stands.
 pub(super) fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
     memchr::memmem::find(haystack, needle)

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::peek::{Peek, is_binary};
+use super::peek::{Peek, has_binary, is_binary};
 
 mod code;
 mod config;
@@ -101,7 +101,6 @@ pub(super) fn kind(text: &Text<'_>) -> &'static str {
 fn by_first_line(start: &[u8]) -> Option<&'static str> {
     // What a line opens with, and what must follow there: a sentence about a format is none of it.
     const OPENINGS: &[(&[u8], &[u8], &str)] = &[
-        (b"{\\rtf", b"0123456789\\", "rtf"),
         (b"%!PS", b"-\r\n", "ps"),
         (b"%!", b"\r\n", "ps"),
         (b"%PDF-", b"0123456789", "pdf"),
@@ -114,6 +113,10 @@ fn by_first_line(start: &[u8]) -> Option<&'static str> {
         (b"ecdsa-sha2-nistp", b"0123456789", "pem"),
         (b"---- BEGIN SSH2", b" ", "pem"),
     ];
+    // Behind blanks it is still one to some readers; at the very start its signature was seen already.
+    if start.starts_with(b"{\\rtf") {
+        return Some("rtf");
+    }
     for (opening, next, label) in OPENINGS {
         let opens = start.get(..opening.len()).is_some_and(|head| head.eq_ignore_ascii_case(opening));
         if opens && start.get(opening.len()).is_none_or(|byte| next.contains(byte)) {
@@ -148,7 +151,7 @@ enum Order {
 /// UTF-16 without a mark: ASCII in one place of each pair, NUL in the other, nearly always.
 fn nul_pattern(head: &[u8]) -> Option<Order> {
     let pairs = head.len() / 2;
-    if pairs < 4 {
+    if pairs < 4 || memchr::memchr(0, head).is_none() {
         return None;
     }
     let is_plain = |byte: u8| matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r');
@@ -197,7 +200,8 @@ fn decode_utf32(peek: Peek<'_>, whole: bool) -> Option<Text<'_>> {
 /// Whether bytes without NUL patterns are text: no binary bytes but the few that terminals use, and high bytes that
 /// are UTF-8 or follow one another as in a legacy charset.
 fn is_text(head: &[u8]) -> bool {
-    let binary = head.iter().filter(|byte| is_binary(**byte) && !matches!(byte, 0x07 | 0x08 | 0x0b)).count();
+    let is_odd = |byte: &&u8| is_binary(**byte) && !matches!(byte, 0x07 | 0x08 | 0x0b);
+    let binary = if has_binary(head) { head.iter().filter(is_odd).count() } else { 0 };
     // A DOS end-of-file mark, a stray form feed or escape; a NUL is no text.
     if memchr::memchr(0, head).is_some() || binary > head.len() / 256 {
         let dos_end = binary == 1 && head.last() == Some(&0x1a) && head.len() > 1;

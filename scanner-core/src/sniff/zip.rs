@@ -7,6 +7,8 @@ use super::peek::{Peek, find};
 
 /// How much of the tail may hold the end record: its 22 bytes and the longest comment, and some room for junk.
 const TAIL_BYTES: usize = 0x1_0000 + 22 + 1024;
+/// The signature of the end record.
+const END_RECORD: &[u8] = b"PK\x05\x06";
 /// Members looked at; the parts that tell types apart come among the first in any honest file.
 const MEMBERS: usize = 2000;
 /// How far a scan for the next local header goes when a header does not say how long its member is.
@@ -30,10 +32,12 @@ pub(super) fn find_archive(bytes: &[u8]) -> Option<Found> {
     let peek = Peek(bytes);
     let tail = peek.tail(TAIL_BYTES);
     let start = bytes.len().saturating_sub(tail.len());
+    // Searching backwards is slow, and nearly every file has no such record at all.
+    memchr::memmem::find(tail, END_RECORD)?;
     let mut until = tail.len();
     // A bounded number of false end records, lest their count times the tail be the cost.
     for _ in 0..64 {
-        let at = memchr::memmem::rfind(tail.get(..until)?, b"PK\x05\x06")?;
+        let at = memchr::memmem::rfind(tail.get(..until)?, END_RECORD)?;
         if let Some(found) = end_record(peek, start.saturating_add(at)) {
             return Some(found);
         }

@@ -34,6 +34,9 @@ fn builder() -> Builder {
     Builder::paying(Resource::DecodedBytes)
 }
 
+/// From this length on, printable bytes are text whatever they are.
+const PRINTABLE_SHORTEST: usize = 20;
+
 /// Whether bytes read as text: UTF-8, or nearly, with letters, and no controls.
 fn is_text(bytes: &[u8]) -> bool {
     if bytes.is_empty() {
@@ -44,8 +47,10 @@ fn is_text(bytes: &[u8]) -> bool {
     let plain = bytes.iter().filter(|byte| byte.is_ascii_alphabetic() || **byte == b' ').count();
     let invalid: usize = bytes.utf8_chunks().map(|chunk| chunk.invalid().len()).sum();
     let len = bytes.len();
+    // Twenty bytes that are all printable are no accident, even where they are mostly digits: one in 10^8.
+    let is_printable = wide == 0 && len >= PRINTABLE_SHORTEST;
     // The cut end of a piece may split one character.
-    odd == 0 && invalid <= 3 && plain.saturating_add(wide).saturating_mul(10) >= len.saturating_mul(6)
+    odd == 0 && (is_printable || invalid <= 3 && plain.saturating_add(wide).saturating_mul(10) >= len.saturating_mul(6))
 }
 
 fn sextet(byte: u8) -> Option<u32> {
@@ -59,33 +64,51 @@ fn sextet(byte: u8) -> Option<u32> {
     }))
 }
 
-const IS_SEXTET: [bool; 256] = {
-    let mut table = [false; 256];
-    let mut rest: &mut [bool] = &mut table;
+/// Classes of bytes: symbols of base64, hexadecimal digits, and what lists of numbers are written with.
+const SEXTET: u8 = 1;
+const HEX: u8 = 2;
+const LIST: u8 = 4;
+const CLASSES: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut rest: &mut [u8] = &mut table;
     let mut byte = 0_u8;
     while let [first, after @ ..] = rest {
-        *first = byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_');
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_') {
+            *first |= SEXTET;
+        }
+        if byte.is_ascii_hexdigit() {
+            *first |= HEX;
+        }
+        if byte.is_ascii_hexdigit() || matches!(byte, b' ' | b',' | b'-' | b':' | b';' | b'\n' | b'x' | b'o') {
+            *first |= LIST;
+        }
         rest = after;
         byte = byte.wrapping_add(1);
     }
     table
 };
 
+#[inline]
+fn is(byte: u8, class: u8) -> bool {
+    CLASSES.get(usize::from(byte)).is_some_and(|classes| classes & class != 0)
+}
+
 fn is_sextet(byte: u8) -> bool {
-    IS_SEXTET.get(usize::from(byte)).copied().unwrap_or(false)
+    is(byte, SEXTET)
 }
 
 /// The next maximal run of at least `shortest` bytes of a class. Jumps: where the byte `shortest` ahead is not of the
 /// class, no run can have begun.
-fn next_run(text: &[u8], from: usize, shortest: usize, is: fn(u8) -> bool) -> Option<Range<usize>> {
+#[inline]
+fn next_run(text: &[u8], from: usize, shortest: usize, class: u8) -> Option<Range<usize>> {
     let mut start = from;
     loop {
         let window = text.get(start..start.saturating_add(shortest))?;
-        match window.iter().rposition(|byte| !is(*byte)) {
+        match window.iter().rposition(|byte| !is(*byte, class)) {
             Some(at) => start = start.saturating_add(at).saturating_add(1),
             None => {
                 let rest = text.get(start.saturating_add(shortest)..).unwrap_or_default();
-                let more = rest.iter().position(|byte| !is(*byte)).unwrap_or(rest.len());
+                let more = rest.iter().position(|byte| !is(*byte, class)).unwrap_or(rest.len());
                 return Some(start..start.saturating_add(shortest).saturating_add(more));
             }
         }
@@ -95,7 +118,7 @@ fn next_run(text: &[u8], from: usize, shortest: usize, is: fn(u8) -> bool) -> Op
 fn base64(text: &[u8], budget: &mut Budget) -> Result<Option<Derived>, Stop> {
     let mut out = builder();
     let mut from = 0_usize;
-    while let Some(run) = next_run(text, from, RUN_SHORTEST, is_sextet) {
+    while let Some(run) = next_run(text, from, RUN_SHORTEST, SEXTET) {
         let run = continued(text, run);
         from = run.end;
         let symbols = text.get(run.clone()).unwrap_or_default();
@@ -239,14 +262,10 @@ fn nibble(byte: u8) -> Option<u8> {
     char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
 }
 
-fn is_hex(byte: u8) -> bool {
-    byte.is_ascii_hexdigit()
-}
-
 fn hex(text: &[u8], budget: &mut Budget) -> Result<Option<Derived>, Stop> {
     let mut out = builder();
     let mut from = 0_usize;
-    while let Some(run) = next_run(text, from, RUN_SHORTEST, is_hex) {
+    while let Some(run) = next_run(text, from, RUN_SHORTEST, HEX) {
         from = run.end;
         let digits = text.get(run.clone()).unwrap_or_default();
         let look = plain_hex(digits.get(..digits.len().min(LOOK)).unwrap_or_default());
@@ -280,7 +299,7 @@ fn numbers(text: &[u8], budget: &mut Budget) -> Result<Option<Derived>, Stop> {
     let mut out = builder();
     let mut from = 0_usize;
     // What lists are written with, three bytes for each number at the least.
-    while let Some(run) = next_run(text, from, NUMBERS_FEWEST * 3, is_list) {
+    while let Some(run) = next_run(text, from, NUMBERS_FEWEST * 3, LIST) {
         from = run.end;
         let mut at = run.start;
         while let Some(more) = text.get(at..run.end).and_then(|run| run.iter().position(u8::is_ascii_digit)) {
@@ -309,10 +328,6 @@ fn write_codes(codes: &[Code<'_>], out: &mut Builder, budget: &mut Budget) -> Re
         out.push(&[*byte], range.clone(), budget)?;
     }
     Ok(())
-}
-
-fn is_list(byte: u8) -> bool {
-    byte.is_ascii_hexdigit() || matches!(byte, b' ' | b',' | b'-' | b':' | b';' | b'\n' | b'x' | b'o')
 }
 
 /// Where a number stands, and its digits.

@@ -61,7 +61,8 @@ pub(super) struct Hit {
     pub(super) evidence: Evidence,
     pub(super) decoded: Vec<&'static str>,
     pub(super) message: Option<String>,
-    pub(super) fingerprint: String,
+    /// The bytes that matched, as the pass saw them: the mark of a finding is made from them, if it is told.
+    pub(super) matched: Box<[u8]>,
     /// The pass that saw it and where in that pass's text: two hits in one view may have one range in the base.
     pub(super) seen: (usize, Range<usize>),
     /// Counts only beside another one.
@@ -73,7 +74,7 @@ pub(super) struct Hit {
 
 impl Hit {
     /// A hit that stands for itself; its source and range are filled in by [`Hits::add`].
-    pub(super) fn new(severity: Severity, confidence: Confidence, fingerprint: String) -> Self {
+    pub(super) fn new(severity: Severity, confidence: Confidence, matched: &[u8]) -> Self {
         Self {
             source: Source::Loaded(usize::MAX),
             range: 0..0,
@@ -82,7 +83,7 @@ impl Hit {
             evidence: Evidence::Use,
             decoded: Vec::new(),
             message: None,
-            fingerprint,
+            matched: matched.into(),
             seen: (0, 0..0),
             weak: false,
             same_line: false,
@@ -102,6 +103,8 @@ pub(super) struct Hits {
     hidden: Vec<Secret>,
     /// Passes so far.
     pub(super) passes: usize,
+    /// The text names attacks on models.
+    pub(super) names_subject: bool,
     /// Lent to one pass after the other.
     pub(super) looks: Looks,
 }
@@ -238,6 +241,18 @@ impl Hidden {
 
 /// Entropy of the bytes, in tenths of a bit per byte.
 pub(super) fn entropy_tenths(bytes: &[u8]) -> u64 {
+    let bits = entropy(bytes);
+    // Compared as whole tenths, so that it does not depend on the last bits of a logarithm.
+    (0..80_u32).rev().find(|tenths| f64::from(*tenths) / 10.0 <= bits + 1e-9).map_or(0, u64::from)
+}
+
+/// Entropy of the bytes, in hundredths of a bit per byte.
+pub(super) fn entropy_hundredths(bytes: &[u8]) -> u32 {
+    let bits = entropy(bytes);
+    (0..800_u32).rev().find(|hundredths| f64::from(*hundredths) / 100.0 <= bits + 1e-9).unwrap_or(0)
+}
+
+fn entropy(bytes: &[u8]) -> f64 {
     let mut counts = [0_u32; 256];
     for byte in bytes {
         if let Some(count) = counts.get_mut(usize::from(*byte)) {
@@ -245,16 +260,14 @@ pub(super) fn entropy_tenths(bytes: &[u8]) -> u64 {
         }
     }
     let total = f64::from(u32::try_from(bytes.len()).unwrap_or(u32::MAX));
-    let bits: f64 = counts
+    counts
         .iter()
         .filter(|count| **count > 0)
         .map(|count| {
             let share = f64::from(*count) / total;
             -share * share.log2()
         })
-        .sum();
-    // Compared as whole tenths, so that it does not depend on the last bits of a logarithm.
-    (0..80_u32).rev().find(|tenths| f64::from(*tenths) / 10.0 <= bits + 1e-9).map_or(0, u64::from)
+        .sum()
 }
 
 /// Words that mark what documentation puts where a secret would stand.

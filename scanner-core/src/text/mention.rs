@@ -7,8 +7,8 @@ use std::{ops::Range, sync::OnceLock};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
-/// Words that name the subject itself.
-const SUBJECT: &[&str] = &[
+/// Words that name the subject itself. They are looked for with the anchors of the rules.
+pub(super) const SUBJECT: &[&str] = &[
     "prompt injection",
     "prompt-injection",
     "prompt_injection",
@@ -70,33 +70,34 @@ const AROUND_FEWEST: usize = 4;
 /// Text looked at for the subject: a document says what it is about early and often.
 const LOOKED_AT: usize = 256 * 1024;
 
-/// Whether a text is about attacks on models.
+/// Whether words of the same line lead up to a range: a letter and a blank before it.
+pub(super) fn is_in_sentence(text: &[u8], range: &Range<usize>) -> bool {
+    let before = text.get(range.start.saturating_sub(64)..range.start).unwrap_or_default();
+    let words = before.trim_ascii_end();
+    let blanks = before.get(words.len()..).unwrap_or_default();
+    words.last().is_some_and(u8::is_ascii_alphabetic) && !blanks.is_empty() && blanks.iter().all(|byte| *byte == b' ')
+}
+
+/// Whether a text that names the subject is about it.
 pub(super) fn discusses(text: &[u8]) -> bool {
     static WORDS: OnceLock<Option<AhoCorasick>> = OnceLock::new();
     let Some(words) = WORDS.get_or_init(|| {
         AhoCorasick::builder()
             .ascii_case_insensitive(true)
-            .match_kind(MatchKind::LeftmostFirst)
+            .match_kind(MatchKind::Standard)
             .kind(Some(AhoCorasickKind::DFA))
-            .build(SUBJECT.iter().chain(AROUND))
+            .build(AROUND)
             .ok()
     }) else {
         return false;
     };
-    let mut subject = 0_usize;
     let mut around = [false; AROUND.len()];
-    for found in words.find_iter(text.get(..LOOKED_AT.min(text.len())).unwrap_or_default()) {
-        match found.pattern().as_usize().checked_sub(SUBJECT.len()) {
-            None => subject = subject.saturating_add(1),
-            Some(word) => {
-                if let Some(seen) = around.get_mut(word) {
-                    *seen = true;
-                }
-            }
+    for found in words.find_overlapping_iter(text.get(..LOOKED_AT.min(text.len())).unwrap_or_default()) {
+        if let Some(seen) = around.get_mut(found.pattern().as_usize()) {
+            *seen = true;
         }
     }
-    let kinds = around.iter().filter(|seen| **seen).count();
-    subject >= 1 && kinds >= AROUND_FEWEST
+    around.iter().filter(|seen| **seen).count() >= AROUND_FEWEST
 }
 
 /// Whether a range stands in quotes or code within its line.

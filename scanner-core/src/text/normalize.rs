@@ -16,6 +16,10 @@ use crate::{
     limits::{Budget, Resource},
 };
 
+/// A character that folds to more characters than this is a ligature of a whole phrase (U+FDFA is 18): it hides no
+/// instruction, and text made of it would grow elevenfold.
+const GROWTH: usize = 6;
+
 /// The folded view of all lines that are not ASCII, and the skeleton if a word mixes scripts.
 pub(super) fn views(text: &[u8], budget: &mut Budget) -> Result<Vec<Derived>, Stop> {
     if text.is_ascii() {
@@ -85,6 +89,10 @@ fn fold(line: &[u8], start: usize, out: &mut Builder, budget: &mut Budget) -> Re
                             }
                         }
                     }
+                }
+                if mapped.chars().count() > GROWTH {
+                    mapped.clear();
+                    mapped.push(' ');
                 }
                 push_each(&mapped, source, out, budget)?;
             }

@@ -5,7 +5,10 @@
 
 use std::ops::Range;
 
-use super::derive::{Builder, Derived};
+use super::{
+    derive::{Builder, Derived},
+    mention,
+};
 use crate::{
     finding::Stop,
     limits::{Budget, Resource},
@@ -34,29 +37,46 @@ pub(super) fn views(text: &[u8], marks: &Marks, budget: &mut Budget) -> Result<V
 #[derive(Debug, Default)]
 pub(super) struct Marks {
     kinds: [Vec<usize>; KINDS],
+    /// Telling words: where, and which.
+    tells: Vec<(usize, usize)>,
 }
 
-/// Leet, rot13, reversed, telling words.
+/// Leet, rot13, reversed, words of documents about attacks; behind them each telling word is a kind of its own.
 const KINDS: usize = 4;
 const LEET: usize = 0;
 const TURNED: usize = 1;
 const MIRRORED: usize = 2;
-const TELLS: usize = 3;
+const SUBJECT: usize = 3;
 
 impl Marks {
     /// The literals of each kind.
-    pub(super) fn literals() -> [Vec<String>; KINDS] {
+    pub(super) fn literals() -> Vec<Vec<String>> {
         let owned = |marks: &[&str]| marks.iter().map(|mark| (*mark).to_owned()).collect();
-        [words::leet_forms(), owned(ROT13), owned(REVERSED), owned(TELLING)]
+        let mut literals = vec![words::leet_forms(), owned(ROT13), owned(REVERSED), owned(mention::SUBJECT)];
+        literals.extend(TELLING.iter().map(|word| owned(word)));
+        literals
     }
 
     /// Notes a mark. Marks close behind another one of their kind add nothing.
     pub(super) fn note(&mut self, kind: usize, at: usize) {
-        if let Some(places) = self.kinds.get_mut(kind)
-            && places.last().is_none_or(|last| at >= last.saturating_add(CLOSE))
-        {
-            places.push(at);
+        match (self.kinds.get_mut(kind), kind.checked_sub(KINDS)) {
+            (Some(places), _) => {
+                if places.last().is_none_or(|last| at >= last.saturating_add(CLOSE)) {
+                    places.push(at);
+                }
+            }
+            (None, Some(word)) => {
+                if self.tells.last().is_none_or(|last| last.1 != word || at >= last.0.saturating_add(CLOSE)) {
+                    self.tells.push((at, word));
+                }
+            }
+            (None, None) => {}
         }
+    }
+
+    /// Whether a text names attacks on models.
+    pub(super) fn names_subject(&self) -> bool {
+        !self.of(SUBJECT).is_empty()
     }
 
     fn of(&self, kind: usize) -> &[usize] {
@@ -129,7 +149,7 @@ fn sequence_end(text: &[u8], start: usize) -> usize {
 fn spaced(text: &[u8], _: &Marks, budget: &mut Budget, views: &mut Vec<Derived>) -> Result<(), Stop> {
     const LETTERS_FEWEST: usize = 8;
     let mut out = builder();
-    let mut at = 0_usize;
+    let mut at = first_spaced_block(text);
     while let Some(start) = next_spaced(text, at) {
         let separator = text.get(start.saturating_add(1)).copied().unwrap_or(b' ');
         let start = spaced_start(text, start, separator, at);
@@ -187,6 +207,26 @@ fn spaced_start(text: &[u8], found: usize, separator: u8, limit: usize) -> usize
         start = start.saturating_sub(gap.saturating_add(1));
     }
     start
+}
+
+/// The first stretch that may hold a run of single letters; the end of the text where none does. Whole blocks at a
+/// time, without a way out in the middle: that runs at memory speed.
+fn first_spaced_block(text: &[u8]) -> usize {
+    const BLOCK: usize = 256;
+    let ahead = [1, 2, 3, 4].map(|ahead| text.get(ahead..).unwrap_or_default());
+    for (block, first) in text.chunks(BLOCK).enumerate() {
+        let at = block.saturating_mul(BLOCK);
+        let [second, third, fourth, fifth] = ahead.map(|ahead| ahead.get(at..).unwrap_or_default());
+        let windows = first.iter().zip(second).zip(third).zip(fourth).zip(fifth);
+        let is_letter = |byte: u8| ((byte | 0x20).wrapping_sub(b'a') < 26) | (byte.wrapping_sub(b'0') < 10);
+        let any = windows.fold(false, |any, ((((a, b), c), d), e)| {
+            any | ((a == c) & (c == e) & is_letter(*b) & is_letter(*d) & !is_letter(*a))
+        });
+        if any {
+            return at.saturating_sub(PIECE);
+        }
+    }
+    text.len()
 }
 
 /// Where letter, separator, letter, separator, letter, separator, letter begins.
@@ -416,40 +456,35 @@ fn reversed(text: &[u8], marks: &Marks, budget: &mut Budget, views: &mut Vec<Der
     Ok(())
 }
 
-/// Words beside which a text is tidied up: rare enough on honest text, and hardly an instruction to a model does
-/// without them.
-const TELLING: &[&str] = &[
-    "instru",
-    "tructi",
-    "uctions",
-    "previ",
-    "vious",
-    "ignor",
-    "gnore",
-    "disre",
-    "regard",
-    "forge",
-    "prompt",
-    "assist",
-    "sistan",
-    "revea",
-    "language model",
-    "onversation",
-    "onfirm",
-    "ermissi",
-    "redenti",
-    "assword",
-    "pretend",
-    "overri",
-    "restric",
-    "rememb",
-    "system",
-    "secret",
-    " ai ",
-    " llm",
-    "claude",
-    "approv",
+/// Words beside which a text is tidied up, each by what is left of it after a typing error: rare enough on honest
+/// text, and hardly an instruction to a model does without two of them.
+const TELLING: &[&[&str]] = &[
+    &["instru", "tructi", "uctions"],
+    &["previ", "vious"],
+    &["ignor", "gnore"],
+    &["disre", "regard"],
+    &["forge"],
+    &["prompt"],
+    &["assist", "sistan"],
+    &["revea"],
+    &["language model"],
+    &["onversation"],
+    &["onfirm"],
+    &["ermissi"],
+    &["redenti"],
+    &["assword"],
+    &["pretend"],
+    &["overri"],
+    &["restric"],
+    &["rememb"],
+    &["system"],
+    &["secret"],
+    &[" ai ", " llm", "claude"],
+    &["approv"],
 ];
+
+/// So many different ones of them make a stretch worth a look.
+const TELLS_FEWEST: u32 = 2;
 
 /// Half of the stretch that is tidied around a telling word.
 const AROUND: usize = 160;
@@ -457,16 +492,21 @@ const AROUND: usize = 160;
 /// Around telling words: markup and quotes taken off, words joined over line breaks, cells and underscores, typing
 /// errors in the words that matter put right.
 fn tidied(text: &[u8], marks: &Marks, budget: &mut Budget, views: &mut Vec<Derived>) -> Result<(), Stop> {
-    let mut stretches: Vec<Range<usize>> = Vec::new();
-    for at in marks.of(TELLS) {
+    // A stretch, and a bit for each telling word in it.
+    let mut stretches: Vec<(Range<usize>, u32)> = Vec::new();
+    for (at, word) in &marks.tells {
         let range = at.saturating_sub(AROUND)..at.saturating_add(AROUND).min(text.len());
+        let bit = 1_u32.checked_shl(u32::try_from(*word).unwrap_or(u32::MAX)).unwrap_or(0);
         match stretches.last_mut() {
-            Some(last) if range.start <= last.end => last.end = range.end,
-            _ => stretches.push(range),
+            Some((last, words)) if range.start <= last.end => {
+                last.end = range.end;
+                *words |= bit;
+            }
+            _ => stretches.push((range, bit)),
         }
     }
     let mut out = builder();
-    for stretch in stretches {
+    for (stretch, _) in stretches.into_iter().filter(|(_, words)| words.count_ones() >= TELLS_FEWEST) {
         let bytes = text.get(stretch.clone()).unwrap_or_default();
         if !is_untidy(bytes) {
             continue;

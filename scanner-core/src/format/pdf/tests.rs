@@ -208,7 +208,7 @@ fn attachments_are_children_with_their_names() {
 fn bombs_are_seen() {
     let zeros = zlib(&vec![0; 4_000_000]);
     let content = document("", HELLO, &[&stream("/Filter/FlateDecode", &zeros)]);
-    assert_eq!(facts(&content), ["high bomb.ratio"]);
+    assert_eq!(facts(&content), ["high bomb.ratio", "gap limit:ratio"]);
     let twice = stream("/Filter[/FlateDecode/FlateDecode]", &zlib(&zeros));
     assert!(facts(&document("", HELLO, &[&twice])).contains(&"high bomb.ratio".to_owned()));
     let many = "/AHx".repeat(1000);

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use super::{Check, Said, Sink, saying};
+use super::{About, Check, Said, Sink, saying};
 use crate::finding::{Confidence, Rule, RuleText, Severity};
 
 mod card;
@@ -18,7 +18,8 @@ mod number;
 
 use number::Run;
 
-pub(super) const CHECK: Check = Check { rules: &[&CARD, &EMAIL, &IBAN, &IP, &NATIONAL_ID, &PHONE], run };
+pub(super) const CHECK: Check =
+    Check { rules: &[&CARD, &EMAIL, &IBAN, &IP, &NATIONAL_ID, &PHONE], about: About::Data, run };
 
 static CARD: Rule = Rule::built_in(
     "pii/card",

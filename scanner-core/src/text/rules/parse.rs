@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::pattern::{ANCHOR_SHORTEST, Pattern, byte_classes, derived_anchors};
+use super::{
+    gitleaks::{self, Extends, Gitleaks},
+    pattern::{ANCHOR_SHORTEST, Pattern, byte_classes, derived_anchors},
+};
 use crate::{
     finding::{Confidence, Rule, Severity, is_category, sha256_hex},
     settings::{self, At, SettingsError, Table},
@@ -40,6 +43,8 @@ pub struct TextRule {
     /// Types of artifacts it reads; empty is all.
     pub applies_to: Vec<String>,
     pub(crate) pattern: Pattern,
+    /// What a rule of a gitleaks file asks for instead.
+    pub(crate) gitleaks: Option<Box<Gitleaks>>,
 }
 
 const RULE_KEYS: &[&str] = &[
@@ -111,8 +116,11 @@ pub(super) fn file(
     known: &Known,
     seen: &mut BTreeMap<String, String>,
     rules: &mut Vec<TextRule>,
-) -> Result<(), SettingsError> {
+) -> Result<Extends, SettingsError> {
     settings::parse(name, text, |root| {
+        if gitleaks::is_one(root) {
+            return gitleaks::file(name, root, seen, rules);
+        }
         root.only(&["words", "rule"])?;
         let words = words(root)?;
         let tables = root.tables("rule")?;
@@ -127,7 +135,7 @@ pub(super) fn file(
             }
             rules.push(rule);
         }
-        Ok(())
+        Ok(Extends::default())
     })
 }
 
@@ -228,6 +236,7 @@ fn rule(
         proof: table.string("proof")?.map(|proof| proof.one_of("proof", &Proof::ALL, Proof::name)).transpose()?,
         applies_to: list(table, "applies_to")?,
         pattern,
+        gitleaks: None,
     })
 }
 

@@ -239,7 +239,28 @@ pub(crate) fn derived_anchors(regex: &str) -> Result<Option<Vec<String>>, String
     anchors.dedup();
     let shortest_first = anchors.clone();
     anchors.retain(|anchor| !shortest_first.iter().any(|other| other != anchor && anchor.starts_with(other.as_str())));
-    Ok(Some(anchors))
+    Ok(Some(merged(anchors)))
+}
+
+/// Many anchors with one beginning, if it is long enough to be rare, are that beginning. Sorted.
+fn merged(anchors: Vec<String>) -> Vec<String> {
+    /// So many bytes, shared by so many anchors.
+    const BEGINNING: usize = 9;
+    const MANY: usize = 3;
+    let beginning = |anchor: &String| anchor.get(..BEGINNING).map(str::to_owned);
+    let mut merged: Vec<String> = Vec::with_capacity(anchors.len());
+    for group in anchors.chunk_by(|a, b| beginning(a).is_some() && beginning(a) == beginning(b)) {
+        match group {
+            [first, .., last] if group.len() >= MANY => {
+                // Sorted, so what the first and the last share all share.
+                let shared = first.char_indices().zip(last.chars()).take_while(|((_, a), b)| a == b);
+                let end = shared.last().map_or(0, |((at, last), _)| at.saturating_add(last.len_utf8()));
+                merged.push(first.get(..end).unwrap_or_default().to_owned());
+            }
+            _ => merged.extend_from_slice(group),
+        }
+    }
+    merged
 }
 
 /// Classes are of bytes. A character of more bytes in a class becomes an alternative beside it; in a negated class it

@@ -9,7 +9,7 @@ use crate::{
 /// Severity, message and place of everything found.
 fn found(text: &str) -> Vec<(Severity, String, Range<usize>)> {
     let mut hits = Hits::default();
-    run(text.as_bytes(), &mut Sink::new(&mut hits, "text"));
+    run(text.as_bytes(), &mut Sink::new(&mut hits));
     let (kept, _, _) = hits.settle(text.as_bytes());
     kept.into_iter().map(|hit| (hit.severity, hit.message.unwrap_or_default(), hit.range)).collect()
 }
