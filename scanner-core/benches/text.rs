@@ -64,6 +64,7 @@ fn main() {
         hint::black_box(rules.read_text(&clean));
     });
     row("rules and views of clean 64 KiB, us; to SHA-256", as_micros(alone), Some(alone / sha), f64::NAN);
+    row("resident after that, MiB more than before", as_f64(resident_kib().saturating_sub(before)) / 1024.0, None, 60.0);
     if wanted("peer") {
         let (cold, warm) = set_of(&rules, &clean);
         row("peer: RegexSet of the same rules, cold, us", as_micros(cold), None, f64::NAN);
@@ -81,7 +82,6 @@ fn main() {
     let hits = Bytes::from(full_of_hits(&rules, &clean));
     let found = median(|| scan(&scanner, &hits));
     row("whole scan of 64 KiB with hits, us; to clean", as_micros(found), Some(found / whole), HITS_TO_CLEAN);
-    row("resident after that, MiB more than before", as_f64(resident_kib().saturating_sub(before)) / 1024.0, None, 60.0);
 
     println!("\n{:<44}{:>12}{:>10}{:>10}", "stuffed with", "us / 64 KiB", "to clean", "2n / n");
     for (name, unit) in attacks(&rules).iter().filter(|(name, _)| wanted(name)) {

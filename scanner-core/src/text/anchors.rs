@@ -244,9 +244,10 @@ impl<const BYTES: usize> Grams<BYTES> {
         self.has(gram) && self.second.get(byte).is_some_and(|byte| byte & bit != 0)
     }
 
+    /// Where the search for a gram begins in the table: by the high bits of the hash, which all of its bytes reach.
     fn home(&self, gram: u32) -> usize {
-        let hash = gram.wrapping_mul(FIRST);
-        usize::try_from(hash >> 8).unwrap_or(0) & self.table.len().saturating_sub(1)
+        let slots = u64::try_from(self.table.len()).unwrap_or(0);
+        usize::try_from(u64::from(gram.wrapping_mul(FIRST)).wrapping_mul(slots) >> 32).unwrap_or(0)
     }
 
     #[inline(never)]

@@ -571,6 +571,9 @@ fn quoted_printable(text: &[u8], budget: &mut Budget) -> Result<Option<Derived>,
 /// Invisible tag characters, as the ASCII they stand for; variation selectors, as the bytes they number.
 fn tags(text: &[u8], budget: &mut Budget) -> Result<Option<Derived>, Stop> {
     let mut out = builder();
+    if text.is_ascii() {
+        return Ok(None);
+    }
     for at in memchr::memmem::find_iter(text, b"\xf3\xa0") {
         if let Some([high @ 0x80..=0x87, low]) = text.get(at.saturating_add(2)..at.saturating_add(4)) {
             let code = u32::from(high & 0x0f) << 6 | u32::from(low & 0x3f);
