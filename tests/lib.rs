@@ -93,12 +93,18 @@ fn from_hex(text: &[u8]) -> Vec<u8> {
     data_encoding::HEXLOWER_PERMISSIVE.decode(digits.as_bytes()).expect("hexadecimal")
 }
 
+/// Whether the area has the name of a format, and not of a system whose envelopes it holds.
+fn is_format(area: &str) -> bool {
+    area == "binary" || root().join("scanner-core/src/format").join(format!("{area}.rs")).is_file()
+}
+
 /// How the cases of an area are given to the scanner.
 pub fn how(area: &str) -> Kind {
     match area {
-        "hidden" | "injection" | "secrets" | "stream" | "terminal" => Kind::Text,
-        "binary" | "csv" | "html" | "png" | "program" | "text" => Kind::File,
-        // Envelopes: the areas of the providers, and JSON that is nobody's.
+        "hidden" | "injection" | "personal" | "secrets" | "stream" | "terminal" => Kind::Text,
+        // JSON that is nobody's envelope is tried as one.
+        "json" => Kind::Auto,
+        format if is_format(format) => Kind::File,
         _ => Kind::Auto,
     }
 }

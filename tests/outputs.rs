@@ -136,3 +136,53 @@ fn nothing_untrusted_in_human_output_acts_on_a_terminal() {
         assert_eq!(acting, None, "{}: {text}", case.name);
     }
 }
+
+/// The longest run of letters and digits with both in it: the part of an example that is the secret itself.
+fn secret_part(example: &str, public: usize) -> Option<&str> {
+    let both = |part: &&str| {
+        part.bytes().any(|byte| byte.is_ascii_digit()) && part.bytes().any(|byte| byte.is_ascii_alphabetic())
+    };
+    let parts = example.split(|byte: char| !byte.is_ascii_alphanumeric()).filter(both);
+    parts.max_by_key(|part| part.len()).and_then(|part| part.get(public..)).filter(|part| part.len() >= 8)
+}
+
+#[test]
+fn no_secret_is_readable_in_any_output() {
+    let rules = scanner_core::RuleSet::built_in(scanner_rules::FILES).unwrap();
+    let mut tried = 0;
+    for rule in rules.rules().filter(|rule| rule.rule.category.starts_with("secret.")) {
+        for example in &rule.examples {
+            let Some(secret) = secret_part(example, rule.public_prefix) else { continue };
+            tried += 1;
+            for (name, text) in [
+                ("log.txt", format!("INFO ready\n{example}\nTraceback (most recent call last):\n")),
+                ("out.json", serde_json::json!({ "stdout": example, "n": 1 }).to_string()),
+                ("table.csv", format!("id,value\n1,\"{}\"\n", example.replace('"', "\"\""))),
+                ("run.py", format!("x = 1\n{example}\nprint(x)\n")),
+                (example.as_str(), "nothing\n".to_owned()),
+            ] {
+                let report = scanner(Limits::default()).scan(Input::file(name, text));
+                let verdict = decide(&report, "default");
+                let outputs = [
+                    ("json", verdict_json(&verdict)),
+                    ("human", human(&verdict, false)),
+                    ("sarif", scanner_core::sarif(&verdict)),
+                ];
+                for (format, output) in outputs {
+                    let shown = secret.as_bytes().windows(8).find(|part| has(output.as_bytes(), part));
+                    assert!(
+                        shown.is_none(),
+                        "{}: {format} of {name} shows {:?}:\n{output}",
+                        rule.rule.id,
+                        shown.map(String::from_utf8_lossy)
+                    );
+                }
+            }
+        }
+    }
+    assert!(tried > 60, "only {tried} examples");
+}
+
+fn has(text: &[u8], part: &[u8]) -> bool {
+    text.windows(part.len()).any(|window| window == part)
+}

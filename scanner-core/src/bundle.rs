@@ -144,6 +144,21 @@ pub enum Codec {
     Deflate,
     /// RFC 1952, all members.
     Gzip,
+    /// bzip2, all streams.
+    Bzip2,
+    /// xz, all streams.
+    Xz,
+    /// LZMA behind its header of 13 bytes.
+    Lzma,
+    /// LZMA as zips have it; `u64::MAX` where a mark ends it.
+    ZipLzma {
+        /// Bytes that come out.
+        size: u64,
+    },
+    /// deflate with a window of 64 KiB.
+    Deflate64,
+    /// RFC 8878, all frames.
+    Zstd,
 }
 
 /// A handle on bytes: a range of the parent and how it is packed. Unpacked when its turn comes, so memory does not
@@ -161,6 +176,15 @@ impl Source {
     pub fn stored(bytes: impl Into<Bytes>) -> Self {
         Self { packed: bytes.into(), codec: Codec::Stored }
     }
+}
+
+/// What a container says of a member before it is unpacked. Untrusted: held against what comes out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Claim {
+    /// Its unpacked size, bytes.
+    pub size: Option<u64>,
+    /// CRC-32 of the unpacked bytes.
+    pub crc32: Option<u32>,
 }
 
 /// One untrusted thing: a text stream, an image, a file, a member of an archive.
@@ -181,6 +205,8 @@ pub struct Artifact {
     pub also_at: Vec<String>,
     /// Its bytes.
     pub source: Source,
+    /// What the archive it is a member of says of it.
+    pub claim: Option<Claim>,
     /// The call it belongs to, by position in [`Bundle::calls`].
     pub call: Option<usize>,
     /// The reference it answers, by position in [`Bundle::references`].
@@ -198,6 +224,7 @@ impl Artifact {
             at: None,
             also_at: Vec::new(),
             source,
+            claim: None,
             call: None,
             reference: None,
         }

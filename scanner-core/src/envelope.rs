@@ -9,7 +9,7 @@ use crate::{
 };
 
 pub(crate) mod draft;
-mod encoded;
+pub(crate) mod encoded;
 pub(crate) mod joiner;
 pub(crate) mod link;
 pub(crate) mod rules;

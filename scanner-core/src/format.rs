@@ -24,17 +24,111 @@ pub(crate) struct Format {
 }
 
 /// Every format. The first that lists a label takes it; a text that none lists is [`text`].
-pub(crate) const ALL: &[&Format] = &[&csv::FORMAT, &json::FORMAT, &png::FORMAT, &program::FORMAT, &text::FORMAT];
+pub(crate) const ALL: &[&Format] = &[
+    &bmp::FORMAT,
+    &columns::FORMAT,
+    &compressed::FORMAT,
+    &csv::FORMAT,
+    &epub::FORMAT,
+    &gguf::FORMAT,
+    &gif::FORMAT,
+    &hdf5::FORMAT,
+    &heif::FORMAT,
+    &html::FORMAT,
+    &ico::FORMAT,
+    &jpeg::FORMAT,
+    &json::FORMAT,
+    &jxl::FORMAT,
+    &mail::FORMAT,
+    &markdown::FORMAT,
+    &notebook::FORMAT,
+    &npy::FORMAT,
+    &odf::FORMAT,
+    &ole::FORMAT,
+    &onenote::FORMAT,
+    &ooxml::FORMAT,
+    &pdf::FORMAT,
+    &pickle::FORMAT,
+    &png::FORMAT,
+    &program::FORMAT,
+    &rtf::FORMAT,
+    &safetensors::FORMAT,
+    &sevenz::FORMAT,
+    &sqlite::FORMAT,
+    &svg::FORMAT,
+    &tar::FORMAT,
+    &text::FORMAT,
+    &tiff::FORMAT,
+    &typeset::FORMAT,
+    &webp::FORMAT,
+    &xml::FORMAT,
+    &zip::FORMAT,
+];
 
+mod bmp;
+mod columns;
+mod compressed;
 mod csv;
+mod epub;
+mod gguf;
+mod gif;
+mod hdf5;
+mod heif;
+mod html;
+mod ico;
+mod jpeg;
 mod json;
+mod jxl;
+mod mail;
+mod markdown;
+mod notebook;
+mod npy;
+mod odf;
+mod ole;
+mod onenote;
+mod ooxml;
+mod pdf;
+mod pickle;
 mod png;
 mod program;
+mod rtf;
+mod safetensors;
+mod sevenz;
+mod sqlite;
+mod svg;
+mod tar;
 mod text;
+mod tiff;
+mod typeset;
+mod webp;
+mod xml;
+pub(crate) mod zip;
+
+
+
+
+
+pub(crate) use text::inspect_broken;
 
 /// Parts that several formats have.
+mod boxes;
+mod cfb;
+mod charset;
+pub(crate) mod claim;
+mod dib;
+mod embedded;
 mod exif;
+mod fields;
+mod ifd;
+mod keras;
+mod markup;
+mod names;
+mod office;
+mod path;
+mod picture;
+pub(crate) mod pull;
 mod strings;
+mod vba;
 
 /// The format that looks into a type, if there is one.
 pub(crate) fn of(kind: &Type) -> Option<&'static Format> {
@@ -93,7 +187,10 @@ impl<'a> Out<'a> {
     /// Something not seen.
     pub(crate) fn gap(&mut self, mut gap: Gap) {
         gap.artifact = Some(self.artifact);
-        self.gaps.push(gap);
+        // A limit that every part meets again is one gap.
+        if self.gaps.last() != Some(&gap) {
+            self.gaps.push(gap);
+        }
     }
 
     /// A part that nothing here can look into.
@@ -229,7 +326,7 @@ mod tests {
         assert_eq!(name("rust", true), Some("text"));
         assert_eq!(name("empty", false), Some("text"));
         assert_eq!(name("elf", false), Some("program"));
-        assert_eq!(name("zip", false), None);
+        assert_eq!(name("rar", false), None);
     }
 
     #[test]

@@ -8,6 +8,11 @@ use std::fmt;
 use bytes::Bytes;
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 
+mod coded;
+
+pub(crate) use coded::{Coding, Frame, WINDOW_BYTES, zstd_frame};
+use lzma_rust2::FilterConfig;
+
 use crate::{
     bundle::{Codec, Source},
     finding::Stop,
@@ -55,13 +60,54 @@ pub(crate) fn unpack(source: &Source, budget: &mut Budget) -> Unpacked {
         Codec::Zlib => gather(packed, None, budget, |gathered, budget| gathered.stream(Inflate::zlib(), budget)),
         Codec::Deflate => gather(packed, None, budget, |gathered, budget| gathered.stream(Inflate::deflate(), budget)),
         Codec::Gzip => gather(packed, None, budget, gzip),
+        Codec::Bzip2 => {
+            gather(packed, None, budget, |gathered, budget| coded::streams(Coding::Bzip2, b"BZh", gathered, budget))
+        }
+        Codec::Xz => {
+            gather(packed, None, budget, |gathered, budget| coded::streams(Coding::Xz, b"\xfd7zXZ\0", gathered, budget))
+        }
+        Codec::Lzma => raw(packed, Coding::LzmaAlone, None, budget),
+        Codec::ZipLzma { size } => {
+            gather(packed, None, budget, |gathered, budget| coded::zip_lzma(size, gathered, budget))
+        }
+        Codec::Deflate64 => raw(packed, Coding::Deflate64, None, budget),
+        Codec::Zstd => gather(packed, None, budget, coded::zstd),
     }
+}
+
+/// Unpacks one stream of a coding whose parameters the container knows, through a filter of branch addresses or deltas.
+pub(crate) fn raw(packed: &[u8], coding: Coding, filter: Option<&FilterConfig>, budget: &mut Budget) -> Unpacked {
+    gather(packed, None, budget, |gathered, budget| coded::stream(coding, filter, gathered, budget))
+}
+
+/// Whether bytes are the start of an RFC 1950 stream: two bytes of header that add up, and a first block that unpacks.
+/// What it costs is bounded by the bytes given.
+pub(crate) fn begins_zlib(head: &[u8]) -> bool {
+    // Method 8, a window that exists, and a preset dictionary, which nobody has.
+    let [method, flags, ..] = head else { return false };
+    let sums = u16::from_be_bytes([*method, *flags]).is_multiple_of(31);
+    if method & 0x0f != 8 || *method > 0x78 || flags & 0x20 != 0 || !sums {
+        return false;
+    }
+    let mut out = [0; 4096];
+    let mut engine = Decompress::new(true);
+    let unpacked = engine.decompress(head, &mut out, FlushDecompress::None);
+    unpacked.is_ok() && engine.total_out() > 0
 }
 
 /// Unpacks a small zlib stream inside a format (a compressed text, a colour profile): at most `most.1` bytes, which
 /// is what is left of `most.0`.
 pub(crate) fn zlib(packed: &[u8], most: (Resource, u64), budget: &mut Budget) -> Unpacked {
     gather(packed, Some(most), budget, |gathered, budget| gathered.stream(Inflate::zlib(), budget))
+}
+
+/// Unpacks a zlib or deflate stream that is itself the output of another filter: the ratio counts from the `first`
+/// bytes, those in the file.
+pub(crate) fn chained(codec: Codec, packed: &[u8], first: u64, budget: &mut Budget) -> Unpacked {
+    let engine = if codec == Codec::Deflate { Inflate::deflate() } else { Inflate::zlib() };
+    let mut gathered = Gather { packed: Reader::new(packed), out: Output::of(first) };
+    let stop = gathered.stream(engine, budget).err();
+    Unpacked { used: gathered.offset(), bytes: gathered.out.bytes.into(), stop }
 }
 
 fn gather(
@@ -290,174 +336,4 @@ impl fmt::Debug for Inflate {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::io::Write;
-
-    use flate2::{Compression, write};
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::limits::Limits;
-
-    fn packed(codec: Codec, plain: &[u8]) -> Source {
-        let level = Compression::best();
-        let packed = match codec {
-            Codec::Stored => plain.to_vec(),
-            Codec::Zlib => {
-                let mut encoder = write::ZlibEncoder::new(Vec::new(), level);
-                encoder.write_all(plain).unwrap();
-                encoder.finish().unwrap()
-            }
-            Codec::Deflate => {
-                let mut encoder = write::DeflateEncoder::new(Vec::new(), level);
-                encoder.write_all(plain).unwrap();
-                encoder.finish().unwrap()
-            }
-            Codec::Gzip => {
-                let mut encoder = write::GzEncoder::new(Vec::new(), level);
-                encoder.write_all(plain).unwrap();
-                encoder.finish().unwrap()
-            }
-        };
-        Source { packed: packed.into(), codec }
-    }
-
-    const PACKED: [Codec; 3] = [Codec::Zlib, Codec::Deflate, Codec::Gzip];
-
-    fn budget(resource: Resource, limit: u64) -> Budget {
-        Budget::new(Limits::default().with(resource, limit))
-    }
-
-    fn stopped_by(unpacked: &Unpacked) -> Option<Resource> {
-        match unpacked.stop {
-            Some(Stop::Limit(Exhausted(resource))) => Some(resource),
-            _ => None,
-        }
-    }
-
-    #[test]
-    fn each_limit_holds_at_it_and_not_one_past() {
-        let plain: Vec<u8> = (0..3_000_000_u32).map(|n| (n % 251) as u8 ^ (n / 4096) as u8).collect();
-        for codec in PACKED {
-            let source = packed(codec, &plain);
-            let ratio = (plain.len() as u64).div_ceil(source.packed.len() as u64);
-            let mut spent = Budget::new(Limits::default());
-            assert_eq!(unpack(&source, &mut spent).stop, None);
-            assert_eq!(spent.spent().get(Resource::UnpackedBytes), 3_000_000);
-            assert_eq!(spent.spent().get(Resource::ArtifactBytes), 3_000_000);
-            assert_eq!(spent.spent().get(Resource::Ratio), ratio);
-            for resource in [Resource::UnpackedBytes, Resource::ArtifactBytes, Resource::Ratio, Resource::Steps] {
-                let needed = spent.spent().get(resource);
-                let at = unpack(&source, &mut budget(resource, needed));
-                assert_eq!((at.stop, at.bytes.len()), (None, plain.len()), "{codec:?} {resource}");
-                let mut tight = budget(resource, needed - 1);
-                let past = unpack(&source, &mut tight);
-                assert_eq!(stopped_by(&past), Some(resource), "{codec:?}");
-                assert!(tight.spent().get(resource) < needed);
-                assert!(plain.starts_with(&past.bytes), "what came out until then stays");
-            }
-            let one_less = unpack(&source, &mut budget(Resource::UnpackedBytes, 2_999_999));
-            assert_eq!(one_less.bytes.len(), 2_999_999, "every paid byte is kept");
-        }
-    }
-
-    #[test]
-    fn stored_is_not_copied_and_obeys_the_door() {
-        let source = packed(Codec::Stored, b"twelve bytes");
-        let unpacked = unpack(&source, &mut budget(Resource::ArtifactBytes, 12));
-        assert_eq!(unpacked.bytes.as_ptr(), source.packed.as_ptr());
-        assert_eq!(
-            stopped_by(&unpack(&source, &mut budget(Resource::ArtifactBytes, 11))),
-            Some(Resource::ArtifactBytes)
-        );
-    }
-
-    #[test]
-    fn a_bomb_of_zeros_stops_early() {
-        let source = packed(Codec::Zlib, &vec![0; 10_000_000]);
-        let unpacked = unpack(&source, &mut Budget::new(Limits::default()));
-        assert_eq!(stopped_by(&unpacked), Some(Resource::Ratio));
-        assert_eq!(unpacked.bytes.len(), source.packed.len() * 200);
-        let unpacked = zlib(&source.packed, (Resource::TextBytes, 1000), &mut Budget::new(Limits::default()));
-        assert_eq!((stopped_by(&unpacked), unpacked.bytes.len()), (Some(Resource::TextBytes), 1000));
-    }
-
-    #[test]
-    fn a_small_member_may_be_as_dense_as_deflate_gets() {
-        let source = packed(Codec::Zlib, &vec![0; 1024 * 1024]);
-        assert!(source.packed.len() < 1200);
-        assert_eq!(unpack(&source, &mut Budget::new(Limits::default())).stop, None);
-        let source = packed(Codec::Zlib, &vec![0; 1024 * 1024 + 1]);
-        assert_eq!(stopped_by(&unpack(&source, &mut Budget::new(Limits::default()))), Some(Resource::Ratio));
-    }
-
-    #[test]
-    fn a_cut_at_every_byte_keeps_what_came_out() {
-        let plain: Vec<u8> = (0..2000_u32).map(|n| (n * n % 253) as u8).collect();
-        for codec in PACKED {
-            let whole = packed(codec, &plain).packed;
-            for length in 0..whole.len() {
-                let source = Source { packed: whole.slice(..length), codec };
-                let unpacked = unpack(&source, &mut Budget::new(Limits::default()));
-                assert!(matches!(unpacked.stop, Some(Stop::Malformed { .. })), "{codec:?} cut at {length}");
-                assert!(plain.starts_with(&unpacked.bytes));
-            }
-        }
-    }
-
-    #[test]
-    fn members_follow_each_other_and_garbage_does_not_belong() {
-        let mut two = packed(Codec::Gzip, b"first ").packed.to_vec();
-        two.extend_from_slice(&packed(Codec::Gzip, b"second").packed);
-        let length = two.len() as u64;
-        two.extend_from_slice(b"<?php");
-        let unpacked = unpack(&Source { packed: two.into(), codec: Codec::Gzip }, &mut Budget::new(Limits::default()));
-        assert_eq!((&unpacked.bytes[..], unpacked.used, unpacked.stop), (&b"first second"[..], length, None));
-    }
-
-    #[test]
-    fn every_gzip_field_is_skipped() {
-        let plain = packed(Codec::Gzip, b"text").packed;
-        let mut dressed = plain[..10].to_vec();
-        dressed[3] = 2 | 4 | 8 | 16;
-        dressed.extend_from_slice(b"\x03\0abcname\0comment\0\x12\x34");
-        let header = dressed.len();
-        dressed.extend_from_slice(&plain[10..]);
-        let whole = Source { packed: dressed.clone().into(), codec: Codec::Gzip };
-        assert_eq!(&unpack(&whole, &mut Budget::new(Limits::default())).bytes[..], b"text");
-        for length in 0..header {
-            let cut = Source { packed: dressed[..length].to_vec().into(), codec: Codec::Gzip };
-            assert!(unpack(&cut, &mut Budget::new(Limits::default())).stop.is_some());
-        }
-        for wrong in [header + 6, dressed.len() - 1, dressed.len() - 5] {
-            let mut bytes = dressed.clone();
-            bytes[wrong] ^= 1;
-            let damaged = Source { packed: bytes.into(), codec: Codec::Gzip };
-            assert!(unpack(&damaged, &mut Budget::new(Limits::default())).stop.is_some(), "byte {wrong}");
-        }
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(64))]
-
-        #[test]
-        fn comes_back_as_it_went_in(plain in proptest::collection::vec(any::<u8>(), 0..3_000), repeat in 1_usize..20) {
-            let plain = plain.repeat(repeat);
-            for codec in PACKED {
-                let source = packed(codec, &plain);
-                let unpacked = unpack(&source, &mut Budget::new(Limits::default()));
-                prop_assert_eq!(unpacked.stop, None);
-                prop_assert_eq!(unpacked.used, source.packed.len() as u64);
-                prop_assert_eq!(&unpacked.bytes[..], &plain[..]);
-            }
-        }
-
-        #[test]
-        fn noise_never_panics(noise in proptest::collection::vec(any::<u8>(), 0..500)) {
-            for codec in PACKED {
-                let unpacked = unpack(&Source { packed: noise.clone().into(), codec }, &mut Budget::new(Limits::default()));
-                prop_assert!(unpacked.used <= noise.len() as u64);
-            }
-        }
-    }
-}
+mod tests;

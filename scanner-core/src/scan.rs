@@ -1,16 +1,16 @@
 //! The scan: one queue, one budget, no recursion. It cannot fail: what it saw is a finding, what it could not is a gap.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     sync::Arc,
 };
 
 use bytes::Bytes;
 
 use crate::{
-    bundle::{Artifact, ArtifactId, Bundle, Origin, Source, Status},
+    bundle::{Artifact, ArtifactId, Bundle, Claim, Origin, Source, Status},
     envelope,
-    finding::{Finding, Findings, Gap, Reason, Rule, Stop, sha256_hex},
+    finding::{Finding, Findings, Gap, Place, Reason, Rule, Stop, sha256_hex},
     format::{self, Out, Subject},
     inflate,
     limits::{Budget, Exhausted, Limits, Resource},
@@ -65,6 +65,7 @@ impl Scanner {
             gaps: Vec::new(),
             records: Vec::new(),
             queue: VecDeque::new(),
+            tail: Vec::new(),
         };
         let size = u64::try_from(input.bytes.len()).unwrap_or(u64::MAX);
         let mut source = SourceRecord {
@@ -137,6 +138,7 @@ struct Queued {
     depth: u64,
     text: bool,
     name: Option<Bytes>,
+    claim: Option<Claim>,
 }
 
 /// A scan while it runs.
@@ -154,6 +156,8 @@ struct Run<'a> {
     gaps: Vec<Gap>,
     records: Vec<ArtifactRecord>,
     queue: VecDeque<Queued>,
+    /// The end of the text read last: a string of the watch list may go on in the next one.
+    tail: Vec<u8>,
 }
 
 impl Run<'_> {
@@ -255,14 +259,15 @@ impl Run<'_> {
             sha256: String::new(),
             source: artifact.source,
         });
-        self.queue.push_back(Queued { id, depth, text, name: full_name });
+        self.queue.push_back(Queued { id, depth, text, name: full_name, claim: artifact.claim });
         Some(id)
     }
 
     /// Makes untrusted words fit to be repeated: cut short, and secrets in them masked.
     fn tame(&self, words: &mut String) {
         shorten(words);
-        let reading = Reading { rules: self.rules, watch: &self.watch, label: "name", artifact: ArtifactId(0) };
+        let reading =
+            Reading { rules: self.rules, watch: &self.watch, label: "name", name: None, artifact: ArtifactId(0) };
         if let Some(masked) = reading.masked(words) {
             *words = masked;
         }
@@ -270,19 +275,20 @@ impl Run<'_> {
 
     /// Unpack, sniff, inspect, read.
     fn look_at(&mut self, next: Queued) {
-        let Queued { id, depth, text, name: full_name } = next;
+        let Queued { id, depth, text, name: full_name, claim } = next;
         let Some(record) = usize::try_from(id.0).ok().and_then(|at| self.records.get_mut(at)) else { return };
         let unpacked = inflate::unpack(&record.source, &mut self.budget);
-        let behind = u64::try_from(record.source.packed.len()).unwrap_or(u64::MAX).saturating_sub(unpacked.used);
+        let packed_rest = usize::try_from(unpacked.used).ok().and_then(|used| record.source.packed.get(used..));
+        let packed_rest = packed_rest.map_or_else(Bytes::new, |rest| record.source.packed.slice_ref(rest));
         let is_whole = unpacked.stop.is_none();
-        let bytes = unpacked.bytes;
+        let bytes = unpacked.bytes.clone();
         record.size = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         record.sha256 = match &self.input {
             // The input as it came was digested at the door.
             (input, digest) if input.as_ptr() == bytes.as_ptr() && input.len() == bytes.len() => digest.clone(),
             _ => sha256_hex(&bytes),
         };
-        let mut stops: Vec<Stop> = unpacked.stop.into_iter().collect();
+        let mut stops: Vec<Stop> = unpacked.stop.iter().cloned().collect();
         if let Err(exhausted) = self.budget.reach(Resource::ArtifactBytes, record.size) {
             stops.push(exhausted.into());
         }
@@ -303,9 +309,12 @@ impl Run<'_> {
 
         let subject = Subject { bytes: &bytes, kind };
         let mut out = Out::new(id, &subject, &mut self.findings, &mut self.gaps);
-        if is_whole && behind > 0 {
-            let message = format!("{behind} bytes stand behind the end of the packed stream");
-            out.find(Finding::built_in(&TRAILING).message(message));
+        if let Some(claim) = claim {
+            let checked = format::claim::check(claim, &unpacked, &Place::default(), &mut out, &mut self.budget);
+            stops.extend(checked.err().map(Stop::from));
+        }
+        if is_whole && !packed_rest.is_empty() {
+            behind_the_stream(packed_rest, &mut out);
         }
         if !text {
             compare_types(&sniffed, name.as_deref(), declared.as_deref(), size, &mut out);
@@ -316,13 +325,22 @@ impl Run<'_> {
             stops.extend((format.inspect)(&subject, &mut out, &mut self.budget).err().map(|stop| stop.of(format.name)));
         } else if kind == sniff::unknown() {
             out.gap(Gap::new(Reason::UnknownType, "nothing here knows what these bytes are"));
+            format::inspect_broken(&subject, &mut out);
         } else if !kind.is_opaque() {
             out.unsupported(format!("nothing here looks into {} yet", kind.mime));
         }
         let (mut texts, children) = (std::mem::take(&mut out.texts), std::mem::take(&mut out.children));
         texts.extend(full_name.map(|name| TextView::beside(name, "name")));
-        let reading = Reading { rules: self.rules, watch: &self.watch, label: kind.label, artifact: id };
+        let reading =
+            Reading { rules: self.rules, watch: &self.watch, label: kind.label, name: name.as_deref(), artifact: id };
         for view in &texts {
+            // What is not in the artifact's bytes, such as its name, stands between no two texts.
+            if let Some(map) = &view.map {
+                if let Some((finding, length)) = self.watch.over_the_seam(&self.tail, &view.text) {
+                    self.findings.add(Finding { artifact: Some(id), span: Some(map.span(0, length)), ..finding });
+                }
+                self.tail = self.watch.tail(&view.text).to_vec();
+            }
             if let Err(stop) = reading.read(view, &mut self.budget, &mut self.findings) {
                 stops.push(stop);
                 break;
@@ -394,9 +412,22 @@ fn shorten(words: &mut String) {
     }
 }
 
+/// What is left of a member's packed bytes once its stream has ended. Zeros are how tapes and blocks are filled up.
+fn behind_the_stream(rest: Bytes, out: &mut Out<'_>) {
+    if rest.iter().all(|byte| *byte == 0) {
+        return;
+    }
+    let message = format!("{} bytes stand behind the end of the packed stream", rest.len());
+    out.find(Finding::built_in(&TRAILING).message(message));
+    out.child(Source::stored(rest), None);
+}
+
 /// Every rule that lives in code: of the scan, of formats, of envelopes and of text checks.
 pub fn rules_in_code() -> impl Iterator<Item = &'static Rule> {
-    let formats = format::ALL.iter().flat_map(|format| format.rules);
+    let mut seen = BTreeSet::new();
+    // Parts that several formats have bring the same rule.
+    let formats =
+        format::ALL.iter().flat_map(|format| format.rules).filter(move |rule| seen.insert(std::ptr::from_ref(**rule)));
     lies::RULES.iter().chain(formats).chain(envelope::RULES).chain(provider::RULES).copied().chain(RuleSet::coded())
 }
 

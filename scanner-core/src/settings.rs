@@ -167,6 +167,23 @@ impl<'a> Table<'a> {
             .ok_or_else(|| self.wrong(key, "a whole number", value))
     }
 
+    /// A number that is not negative and may have a fraction, in hundredths.
+    pub(crate) fn hundredths(&self, key: &str) -> Result<Option<u32>, SettingsError> {
+        let Some(value) = self.value(key) else { return Ok(None) };
+        let written = match value.get_ref() {
+            DeValue::Integer(integer) => integer.as_str(),
+            DeValue::Float(float) => float.as_str(),
+            _ => return Err(self.wrong(key, "a number", value)),
+        };
+        let (whole, fraction) = written.split_once('.').unwrap_or((written, ""));
+        let digits: String = fraction.chars().chain("00".chars()).take(2).collect();
+        let hundredths = whole.parse::<u32>().ok().zip(digits.parse::<u32>().ok());
+        hundredths
+            .and_then(|(whole, part)| whole.checked_mul(100)?.checked_add(part))
+            .map(Some)
+            .ok_or_else(|| self.wrong(key, "a number like 3.5", value))
+    }
+
     /// A date without a time: year, month, day.
     pub(crate) fn date(&self, key: &str) -> Result<Option<(u16, u8, u8)>, SettingsError> {
         let Some(value) = self.value(key) else { return Ok(None) };

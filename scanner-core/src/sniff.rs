@@ -261,6 +261,11 @@ fn behind_zip_junk(bytes: &[u8], archive: Option<zip::Found>) -> Option<Found> {
     })
 }
 
+/// Whether the bytes begin with a pickle.
+pub(crate) fn begins_pickle(bytes: &[u8]) -> bool {
+    pickle::find_pickle(bytes).is_some()
+}
+
 fn wide(offset: usize) -> u64 {
     u64::try_from(offset).unwrap_or(u64::MAX)
 }

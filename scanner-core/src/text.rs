@@ -18,18 +18,21 @@ mod check;
 mod confusable;
 mod decode;
 mod derive;
+mod gitleaks;
 mod hits;
 mod lines;
 mod mention;
 mod normalize;
+mod proof;
 mod rules;
 mod undo;
 mod watch;
 
+pub use proof::Proof;
 pub use rules::{RuleSet, RuleTestFailure, TextRule};
 pub use watch::Watch;
 
-use check::Sink;
+use check::{About, Sink};
 use hits::{Hit, Hits, Source};
 use lines::Lines;
 use rules::SPAN_CAP;
@@ -55,6 +58,8 @@ pub(crate) struct Reading<'a> {
     pub(crate) watch: &'a Watch,
     /// The artifact's type.
     pub(crate) label: &'a str,
+    /// Its name, which is untrusted.
+    pub(crate) name: Option<&'a str>,
     /// The artifact.
     pub(crate) artifact: ArtifactId,
 }
@@ -68,7 +73,7 @@ impl Reading<'_> {
         budget.spend(Resource::TextBytes, covered)?;
         let text = usize::try_from(covered).ok().and_then(|end| whole.get(..end)).unwrap_or(whole);
         let mut hits = Hits::default();
-        let outcome = self.gather(text, budget, &mut hits);
+        let outcome = self.gather(text, view.is_judged, budget, &mut hits);
         self.tell(text, view, hits, findings);
         outcome?;
         // The part that is not covered is asked for, so that the gap names the limit.
@@ -80,17 +85,17 @@ impl Reading<'_> {
     pub(crate) fn masked(&self, words: &str) -> Option<String> {
         let mut hits = Hits::default();
         // Words are cut short before; what this costs is not the scan's to count.
-        self.gather(words.as_bytes(), &mut Budget::new(Limits::default()), &mut hits).ok()?;
+        self.gather(words.as_bytes(), false, &mut Budget::new(Limits::default()), &mut hits).ok()?;
         let (_, _, hidden) = hits.settle(words.as_bytes());
         let secrets = hidden.near(&(0..words.len()));
         (!secrets.is_empty()).then(|| masked(words, secrets))
     }
 
-    fn gather(&self, text: &[u8], budget: &mut Budget, hits: &mut Hits) -> Result<(), Stop> {
+    fn gather(&self, text: &[u8], is_judged: bool, budget: &mut Budget, hits: &mut Hits) -> Result<(), Stop> {
         let base = Layer { text, maps: Vec::new(), decoded: Vec::new(), scope: Scope::All };
         let marks = self.scan(&base, budget, hits)?;
         hits.names_subject = marks.names_subject();
-        for check in check::ALL {
+        for check in check::ALL.iter().filter(|check| !(is_judged && check.about == About::Markup)) {
             budget.spend(Resource::Steps, u64::try_from(text.len()).unwrap_or(u64::MAX) / BYTES_PER_STEP / 4)?;
             (check.run)(text, &mut Sink::new(hits));
         }
@@ -157,6 +162,15 @@ impl Reading<'_> {
         });
         hits.looks = looks;
         outcome?;
+        if layer.scope == Scope::All {
+            self.gitleaks(layer, budget, hits)?;
+            if !layer.decoded.is_empty() {
+                for check in check::ALL.iter().filter(|check| check.about == About::Data) {
+                    budget.spend(Resource::Steps, bytes / BYTES_PER_STEP / 4)?;
+                    (check.run)(layer.text, &mut Sink::within(hits, layer));
+                }
+            }
+        }
         Ok(marks)
     }
 
@@ -207,22 +221,29 @@ impl Reading<'_> {
     }
 
     fn hit(&self, rule: &TextRule, index: usize, found: Range<usize>, layer: &Layer<'_>, hits: &mut Hits) {
-        let mut severity = rule.severity();
+        let (mut severity, mut confidence) = (rule.severity(), rule.rule.confidence);
+        let mut marked = found.clone();
         if rule.is_secret() {
             let part = rule.pattern.group(layer.text, found.clone()).unwrap_or_else(|| found.clone());
             let secret = layer.text.get(part.clone()).unwrap_or_default();
             if hits::entropy_tenths(secret) < rule.entropy_tenths {
                 return;
             }
+            match rule.proof.map_or(Some(confidence), |proof| proof.weigh(secret, confidence)) {
+                Some(weighed) => confidence = weighed,
+                None => return,
+            }
             if hits::is_placeholder(secret) {
                 severity = Severity::Info;
             }
+            marked = part.clone();
             hits.hide(Secret { range: layer.in_base(&part), public_prefix: rule.public_prefix });
         }
-        let matched = layer.text.get(found.clone()).unwrap_or_default();
+        let matched = layer.text.get(marked).unwrap_or_default();
         let pass = hits.passes;
         hits.add(Source::Loaded(index), layer.in_base(&found), || Hit {
             severity,
+            confidence,
             weak: !rule.stands_alone(),
             same_line: rule.same_line,
             seen: (pass, found.clone()),
@@ -247,14 +268,21 @@ impl Reading<'_> {
                 }
             }
             let Some(rule) = self.rule_of(&hit.source) else { continue };
-            let fingerprint = fingerprint(&rule.id, self.label, &hit.matched);
+            // The test file is one only where it begins something: within a sentence it is words about it.
+            if rule.category == "malware.eicar" && mention::is_in_sentence(text, &hit.range) {
+                hit.evidence = Evidence::Mention;
+            }
+            // The same secret in a log, a table and an address is one incident: one mark, wherever it is.
+            let is_private = rule.category.starts_with("secret.") || rule.category.starts_with("pii.");
+            let label = if is_private { "secret" } else { self.label };
+            let fingerprint = fingerprint(&rule.id, label, &hit.matched);
             let mut finding = Finding::of(rule).severity(hit.severity);
             finding.confidence = hit.confidence;
             finding.evidence = hit.evidence;
             finding.artifact = Some(self.artifact);
             finding.span = view.map.as_ref().map(|map| map.span(offset(hit.range.start), offset(hit.range.end)));
-            finding.place = view.place.clone();
-            if view.place.0.is_empty() {
+            finding.place = view.place_at(offset(hit.range.start));
+            if finding.place.0.is_empty() {
                 let (line, column) = lines.place(hit.range.start);
                 finding.place = finding.place.number("line", line).number("column", column);
             }
@@ -402,7 +430,7 @@ fn read_alone(rules: &RuleSet, text: &[u8]) -> Vec<Finding> {
     let mut findings = Findings::keeping(limits.get(Resource::Findings));
     let mut budget = Budget::new(limits);
     let watch = Watch::default();
-    let reading = Reading { rules, watch: &watch, label: "text", artifact: ArtifactId(0) };
+    let reading = Reading { rules, watch: &watch, label: "text", name: None, artifact: ArtifactId(0) };
     let view = TextView::at(bytes::Bytes::copy_from_slice(text), 0);
     // A text under default limits stops only where a scan would note a gap; what was found stays.
     let _ = reading.read(&view, &mut budget, &mut findings);
@@ -415,9 +443,9 @@ fn read_alone(rules: &RuleSet, text: &[u8]) -> Vec<Finding> {
 fn found_by(rules: &RuleSet, rule: &TextRule, text: &[u8]) -> bool {
     let watch = Watch::default();
     let label = rule.applies_to.first().map_or("text", String::as_str);
-    let reading = Reading { rules, watch: &watch, label, artifact: ArtifactId(0) };
+    let reading = Reading { rules, watch: &watch, label, name: None, artifact: ArtifactId(0) };
     let mut hits = Hits::default();
-    let _ = reading.gather(text, &mut Budget::new(Limits::default()), &mut hits);
+    let _ = reading.gather(text, false, &mut Budget::new(Limits::default()), &mut hits);
     hits.any(|hit| {
         hit.severity >= Severity::Low && reading.rule_of(&hit.source).is_some_and(|found| found.id == rule.rule.id)
     })

@@ -107,22 +107,94 @@ pub struct TextView {
     /// The rule to report when this text, which a person does not see where it stands, is worded as an instruction or
     /// carries a secret. Hidden text as such is ordinary.
     pub hidden: Option<&'static Rule>,
+    /// Its markup was judged by the format that cut it: the check for markup in plain text does not read it again.
+    pub is_judged: bool,
+    /// Finer places within the text, where it is made of many small ones.
+    pub marks: Option<Marks>,
+}
+
+/// Places of the pieces that one text was put together from: a table of a million cells is one text.
+#[derive(Clone, Debug)]
+pub struct Marks {
+    /// What the numbers count.
+    key: &'static str,
+    /// From which offset of the text on, which number. Sorted by offset.
+    at: Vec<(u64, u64)>,
+}
+
+/// Columns of a sheet are fewer than that (Excel: 16,384).
+const COLUMNS: u64 = 1 << 20;
+
+impl Marks {
+    /// Pieces that are counted from one: paragraphs, slides.
+    pub(crate) fn numbered(key: &'static str, at: Vec<(u64, u64)>) -> Self {
+        Self { key, at }
+    }
+
+    /// Cells of a sheet, each packed by [`cell`](Self::cell).
+    pub(crate) fn cells(at: Vec<(u64, u64)>) -> Self {
+        Self { key: "cell", at }
+    }
+
+    /// Row and column, both from zero, as one number.
+    pub(crate) fn cell(row: u64, column: u64) -> u64 {
+        row.saturating_mul(COLUMNS).saturating_add(column.min(COLUMNS.saturating_sub(1)))
+    }
+
+    /// The place of what stands at `offset` of the text.
+    fn place(&self, place: Place, offset: u64) -> Place {
+        let next = self.at.partition_point(|(from, _)| *from <= offset);
+        match next.checked_sub(1).and_then(|mark| self.at.get(mark)) {
+            Some((_, number)) if self.key == "cell" => place.name("cell", cell_name(*number)),
+            Some((_, number)) => place.number(self.key, *number),
+            None => place,
+        }
+    }
+}
+
+/// A packed cell as people write it: `B3`.
+pub(crate) fn cell_name(cell: u64) -> String {
+    let row = cell.checked_div(COLUMNS).unwrap_or(0).saturating_add(1);
+    let mut column = cell.checked_rem(COLUMNS).unwrap_or(0).saturating_add(1);
+    let mut letters = Vec::new();
+    while let Some(before) = column.checked_sub(1) {
+        let letter = u32::try_from(before % 26).ok().and_then(|digit| char::from_digit(digit.saturating_add(10), 36));
+        letters.push(letter.unwrap_or('?').to_ascii_uppercase());
+        column = before / 26;
+    }
+    format!("{}{row}", letters.into_iter().rev().collect::<String>())
 }
 
 impl TextView {
     /// A text that stands as it is at an offset of the artifact.
     pub fn at(text: Bytes, offset: u64) -> Self {
-        Self { text, map: Some(OffsetMap::Shifted(offset)), place: Place::default(), decoded: Vec::new(), hidden: None }
+        Self {
+            text,
+            map: Some(OffsetMap::Shifted(offset)),
+            place: Place::default(),
+            decoded: Vec::new(),
+            hidden: None,
+            is_judged: false,
+            marks: None,
+        }
     }
 
     /// A text mapped back by `map`, after undoing `decoded`.
     pub fn decoded(text: Bytes, map: OffsetMap, decoded: Vec<&'static str>) -> Self {
-        Self { text, map: Some(map), place: Place::default(), decoded, hidden: None }
+        Self { text, map: Some(map), place: Place::default(), decoded, hidden: None, is_judged: false, marks: None }
     }
 
     /// A text that belongs to the artifact and is not in its bytes, such as its name.
     pub fn beside(text: Bytes, what: &'static str) -> Self {
-        Self { text, map: None, place: Place::default().name("part", what), decoded: Vec::new(), hidden: None }
+        Self {
+            text,
+            map: None,
+            place: Place::default().name("part", what),
+            decoded: Vec::new(),
+            hidden: None,
+            is_judged: false,
+            marks: None,
+        }
     }
 
     /// The same text, which a person does not see: `rule` says why.
@@ -132,11 +204,34 @@ impl TextView {
         self
     }
 
+    /// The same text, whose markup is judged already.
+    #[must_use]
+    pub fn judged(mut self) -> Self {
+        self.is_judged = true;
+        self
+    }
+
     /// The same text at a place.
     #[must_use]
     pub fn place(mut self, place: Place) -> Self {
         self.place = place;
         self
+    }
+
+    /// The same text with finer places.
+    #[must_use]
+    pub(crate) fn marked(mut self, marks: Marks) -> Self {
+        self.marks = Some(marks);
+        self
+    }
+
+    /// Where a person looks for what stands at `offset` of the text.
+    pub(crate) fn place_at(&self, offset: u64) -> Place {
+        let place = self.place.clone();
+        match &self.marks {
+            Some(marks) => marks.place(place, offset),
+            None => place,
+        }
     }
 }
 
@@ -152,6 +247,17 @@ mod tests {
         assert_eq!(map.span(1, 2), Span { start: 11, end: 13 });
         assert_eq!(map.span(2, 3), Span { start: 13, end: 14 });
         assert_eq!(map.span(0, 1), Span { start: 10, end: 11 });
+    }
+
+    #[test]
+    fn pieces_have_their_own_places() {
+        let at = vec![(0, Marks::cell(0, 0)), (4, Marks::cell(2, 27)), (9, Marks::cell(1_048_575, 16_383))];
+        let view = TextView::at(Bytes::from("one\ntwo\n\nthree"), 0).marked(Marks::cells(at));
+        let cell = |offset| view.place_at(offset);
+        assert_eq!(cell(0), Place::default().name("cell", "A1"));
+        assert_eq!(cell(3), Place::default().name("cell", "A1"));
+        assert_eq!(cell(4), Place::default().name("cell", "AB3"));
+        assert_eq!(cell(99), Place::default().name("cell", "XFD1048576"));
     }
 
     #[test]

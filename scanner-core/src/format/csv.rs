@@ -1,5 +1,6 @@
 //! CSV and TSV: cells that a spreadsheet program would run as formulas.
 
+use bytes::Bytes;
 use memchr::{memchr, memchr3};
 
 use crate::{
@@ -15,7 +16,7 @@ mod formula;
 use formula::Formula;
 
 pub(crate) const FORMAT: Format =
-    Format { name: "csv", labels: &["csv", "tsv"], inspect, rules: &[&FORMULA, &DDE, &NUL] };
+    Format { name: "csv", labels: &["csv", "tsv"], inspect, rules: &[&FORMULA, &DDE, &NUL, &ESCAPE] };
 
 static FORMULA: Rule = Rule::built_in(
     "csv/formula",
@@ -53,6 +54,18 @@ static NUL: Rule = Rule::built_in(
     },
 );
 
+static ESCAPE: Rule = Rule::built_in(
+    "csv/terminal-escape",
+    "terminal.control",
+    Severity::Medium,
+    Confidence::High,
+    RuleText {
+        title: "An order to a terminal inside of a table",
+        why: "Shown in a terminal the cell writes elsewhere, sets a title or hides an address behind other words; a table has no use for it.",
+        remedy: "Remove the escape sequences.",
+    },
+);
+
 /// Cells listed by themselves; the rest of a flood is one number.
 const LISTED: u64 = 100;
 /// Bytes of the beginning by which the separator is told.
@@ -69,6 +82,16 @@ fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Res
     if let Some(at) = memchr(0, &view.text) {
         let at = count(at);
         out.find(placed(Finding::built_in(&NUL), &view, at, at.saturating_add(1)));
+    }
+    if let Some(at) = escape(&view.text) {
+        let at = count(at);
+        out.find(placed(Finding::built_in(&ESCAPE), &view, at, at.saturating_add(2)));
+    }
+    // A carriage return within a cell moves no cursor: to a spreadsheet it is a blank, and what is behind it counts.
+    if let Some(plain) = without_returns(&view.text)
+        && let Some(read) = out.texts.last_mut()
+    {
+        read.text = plain;
     }
     let separator = if subject.kind.label == "tsv" { b'\t' } else { separator(&view.text) };
     let (mut formulas, mut commands) = (0_u64, 0_u64);
@@ -128,6 +151,33 @@ fn separator(text: &[u8]) -> u8 {
         }
     }
     best.0
+}
+
+/// Where an escape sequence begins that is more than a colour.
+fn escape(text: &[u8]) -> Option<usize> {
+    memchr::memchr_iter(0x1b, text).find(|at| {
+        let rest = text.get(at.saturating_add(1)..).unwrap_or_default();
+        let parameters = rest.iter().skip(1).take(32).take_while(|byte| byte.is_ascii_digit() || matches!(byte, b';' | b':')).count();
+        let is_colour = rest.first() == Some(&b'[') && rest.get(parameters.saturating_add(1)) == Some(&b'm');
+        !is_colour
+    })
+}
+
+/// The text with a blank for each carriage return that ends no line; `None` where there is none.
+fn without_returns(text: &[u8]) -> Option<Bytes> {
+    let is_lone = |at: &usize| {
+        // Behind a quote or a separator a cell begins; old tables end their lines with it.
+        text.get(at.saturating_add(1)).is_some_and(|next| *next != b'\n')
+            && at.checked_sub(1).and_then(|before| text.get(before)).is_some_and(|before| matches!(before, b'"' | b',' | b';' | b'\t'))
+    };
+    memchr::memchr_iter(b'\r', text).find(is_lone)?;
+    let mut copy = text.to_vec();
+    for at in memchr::memchr_iter(b'\r', text).filter(is_lone) {
+        if let Some(byte) = copy.get_mut(at) {
+            *byte = b' ';
+        }
+    }
+    Some(copy.into())
 }
 
 /// One cell, unquoted but not unescaped.
@@ -274,6 +324,15 @@ mod tests {
         let seen = seen(&"=1+1\n".repeat(5000));
         assert_eq!(seen.findings.len(), 101);
         assert!(seen.findings.iter().any(|finding| finding.message.starts_with("4900 more")));
+    }
+
+    #[test]
+    fn orders_to_terminals() {
+        assert_eq!(seen("a,b\n1,\x1b]8;;http://x\x07y\n").facts(), ["medium terminal.control 6..8"]);
+        assert_eq!(seen("a,b\n1,\x1b[31mred\x1b[0m\n").facts(), [""; 0]);
+        let seen = seen("a,b\n1,\"\r=1+1\"\n");
+        assert_eq!(seen.texts(), ["a,b\n1,\" =1+1\"\n"]);
+        assert_eq!(seen.findings.len(), 1);
     }
 
     #[test]

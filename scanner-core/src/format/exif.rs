@@ -10,9 +10,13 @@ use bytes::Bytes;
 use crate::{
     bundle::Source,
     finding::{Confidence, Finding, Place, Rule, RuleText, Severity, Span, Stop},
-    format::{Out, strings},
+    format::{
+        Out,
+        ifd::{Data, Entry},
+        picture, strings,
+    },
     limits::{Budget, Resource},
-    reader::{Reader, Short, count},
+    reader::{Short, count},
     view::{OffsetMap, TextView},
 };
 
@@ -73,26 +77,24 @@ pub(super) fn read_decoded(
     if let Some(rest) = data.strip_prefix(b"Exif\0\0") {
         (data, start) = (rest, start.saturating_add(6));
     }
-    let is_big = match data {
-        [b'M', b'M', 0, 42, ..] => true,
-        [b'I', b'I', 42, 0, ..] => false,
-        _ => {
-            let exif = Exif { bytes, data, start, is_big: true, within, place, has_gps: false, is_broken: None };
+    let exif = |data| Exif { bytes, data, start, within, place, has_gps: false, is_broken: None };
+    match Data::open(data) {
+        Some((data, first)) => exif(data).walk(first, out, budget),
+        None => {
+            let exif = exif(Data::assume(data, true));
             exif.say(&BROKEN, 0, data.len(), "what should be EXIF data does not begin like it", out);
             exif.stands(range, out);
-            return Ok(());
+            Ok(())
         }
-    };
-    Exif { bytes, data, start, is_big, within, place, has_gps: false, is_broken: None }.walk(out, budget)
+    }
 }
 
 /// The data being walked.
 struct Exif<'a> {
     bytes: &'a Bytes,
-    data: &'a [u8],
+    data: Data<'a>,
     /// Where they begin in the artifact.
     start: usize,
-    is_big: bool,
     /// Where all of it stands, when `bytes` are not the artifact's own.
     within: Option<Span>,
     place: &'a Place,
@@ -110,21 +112,10 @@ enum Kind {
     Gps,
 }
 
-/// One entry of a directory: twelve bytes.
-struct Entry<'a> {
-    tag: u16,
-    kind: u16,
-    /// The value where it is a number that fits.
-    number: u64,
-    /// The bytes of the value, and where they stand in the data.
-    value: &'a [u8],
-    at: usize,
-}
-
 impl<'a> Exif<'a> {
     /// Directories in a queue, each offset once: loops end, whatever they point at.
-    fn walk(mut self, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
-        let mut queue = VecDeque::from([(self.reader_at(4).and_then(|mut reader| self.u32(&mut reader)), Kind::Main)]);
+    fn walk(mut self, first: Result<u64, Short>, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
+        let mut queue = VecDeque::from([(first, Kind::Main)]);
         let mut seen = BTreeSet::new();
         let mut result = Ok(());
         while let Some((offset, kind)) = queue.pop_front() {
@@ -140,11 +131,12 @@ impl<'a> Exif<'a> {
                 break;
             }
         }
+        let length = self.data.bytes.len();
         if self.has_gps {
-            self.say(&GPS, 0, self.data.len(), "coordinates in the EXIF data", out);
+            self.say(&GPS, 0, length, "coordinates in the EXIF data", out);
         }
         if let Some(at) = self.is_broken {
-            let at = usize::try_from(at).unwrap_or(usize::MAX).min(self.data.len());
+            let at = usize::try_from(at).unwrap_or(usize::MAX).min(length);
             self.say(&BROKEN, at, at, "a directory or a value lies outside the EXIF data", out);
         }
         result
@@ -158,77 +150,58 @@ impl<'a> Exif<'a> {
         out: &mut Out<'_>,
         budget: &mut Budget,
     ) -> Result<(), Stop> {
-        let Some((mut reader, entries)) =
-            self.reader_at(offset).and_then(|mut reader| self.u16(&mut reader).map(|entries| (reader, entries))).ok()
-        else {
+        let Ok(mut directory) = self.data.directory(offset) else {
             self.is_broken.get_or_insert(offset);
             return Ok(());
         };
         // A thumbnail is where two entries together say.
         let (mut thumbnail_at, mut thumbnail_length) = (None, None);
-        for _ in 0..entries {
+        loop {
+            let at = count(directory.position());
+            let Some(entry) = directory.entry() else { break };
             budget.spend(Resource::Objects, 1)?;
             budget.spend(Resource::Steps, STEPS_PER_ENTRY)?;
-            let at = count(reader.position());
-            let Ok(entry) = self.entry(&mut reader) else {
+            let Ok(entry) = entry else {
                 self.is_broken.get_or_insert(at);
                 return Ok(());
             };
-            let Some(entry) = entry else {
+            let Some(value) = entry.value else {
                 self.is_broken.get_or_insert(at);
                 continue;
             };
             match (kind, entry.tag) {
                 (Kind::Main, 0x8825) => queue.push_back((Ok(entry.number), Kind::Gps)),
                 (Kind::Main, 0x8769 | 0xa005) => queue.push_back((Ok(entry.number), Kind::Main)),
+                (Kind::Main, 0x014a) => {
+                    budget.spend(Resource::Steps, count(value.len()))?;
+                    queue.extend(self.data.numbers(&entry).map(|offset| (Ok(offset), Kind::Main)));
+                }
                 (Kind::Main, 0x0201) => thumbnail_at = Some(entry.number),
                 (Kind::Main, 0x0202) => thumbnail_length = Some(entry.number),
                 // Latitude and longitude, of the camera or of what it was pointed at.
                 (Kind::Gps, 0x0002 | 0x0004 | 0x0014 | 0x0016) => self.has_gps = true,
-                _ => self.texts(&entry, out, budget)?,
+                _ => self.texts(&entry, value, out, budget)?,
             }
         }
         if let (Some(at), Some(length)) = (thumbnail_at, thumbnail_length) {
             self.thumbnail(at, length, out);
         }
         // Many writers leave the last link out.
-        if let Ok(next) = self.u32(&mut reader) {
+        if let Ok(next) = directory.next() {
             queue.push_back((Ok(next), kind));
         }
         Ok(())
     }
 
-    /// The next entry; `None` when its value lies outside the data.
-    fn entry(&self, reader: &mut Reader<'a>) -> Result<Option<Entry<'a>>, Short> {
-        let tag = self.u16(reader)?;
-        let kind = self.u16(reader)?;
-        let values = self.u32(reader)?;
-        let inline = reader.position();
-        let field: [u8; 4] = reader.array()?;
-        let mut number = Reader::new(&field);
-        let number = if kind == 3 { self.u16(&mut number).map(u64::from)? } else { self.u32(&mut number)? };
-        let size = match kind {
-            3 | 8 => 2,
-            4 | 9 | 11 | 13 => 4,
-            5 | 10 | 12 => 8,
-            _ => 1,
-        };
-        let length = values.saturating_mul(size);
-        let at = if length <= 4 { count(inline) } else { number };
-        let Ok(mut value) = self.reader_at(at) else { return Ok(None) };
-        let at = value.position();
-        Ok(value.take(length).ok().map(|value| Entry { tag, kind, number, value, at }))
-    }
-
-    fn texts(&self, entry: &Entry<'a>, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
+    fn texts(&self, entry: &Entry<'a>, value: &[u8], out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
         // Before the work: many entries may point at the same long value.
-        budget.spend(Resource::Steps, count(entry.value.len()).div_ceil(BYTES_PER_STEP))?;
+        budget.spend(Resource::Steps, count(value.len()).div_ceil(BYTES_PER_STEP))?;
         let at = self.start.saturating_add(entry.at);
-        let range = at..at.saturating_add(entry.value.len());
+        let range = at..at.saturating_add(value.len());
         match (entry.tag, entry.kind) {
             // Windows' title, comment, author, keywords, subject: UTF-16.
             (0x9c9b..=0x9c9f, _) => {
-                let (pairs, _) = entry.value.as_chunks::<2>();
+                let (pairs, _) = value.as_chunks::<2>();
                 let units = pairs.iter().map(|pair| u16::from_le_bytes(*pair));
                 let text: String =
                     char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
@@ -236,7 +209,7 @@ impl<'a> Exif<'a> {
                 self.decoded(text, range, Some("utf-16"), out, budget)
             }
             // Comment of the user and the like: eight bytes name the encoding.
-            (0x9286 | 0x001b | 0x001c, 7) if entry.value.len() > 8 => {
+            (0x9286 | 0x001b | 0x001c, 7) if value.len() > 8 => {
                 self.stands(range.start.saturating_add(8)..range.end, out);
                 Ok(())
             }
@@ -245,9 +218,7 @@ impl<'a> Exif<'a> {
                 self.stands(range, out);
                 Ok(())
             }
-            (_, 1 | 7) if entry.value.len() >= LONG_FIELD => {
-                self.decoded(strings::runs(entry.value), range, None, out, budget)
-            }
+            (_, 1 | 7) if value.len() >= LONG_FIELD => self.decoded(strings::runs(value), range, None, out, budget),
             _ => Ok(()),
         }
     }
@@ -265,15 +236,13 @@ impl<'a> Exif<'a> {
 
     /// A text that stands in the bytes as it is, without the zero bytes at its end.
     fn stands(&self, range: Range<usize>, out: &mut Out<'_>) {
+        let Some(span) = self.within else { return picture::text(self.bytes, range, self.place, out) };
         let text = self.bytes.get(range.clone()).unwrap_or_default();
         let length = text.iter().rposition(|byte| *byte != 0).map_or(0, |last| last.saturating_add(1));
         if length > 0 {
             let text = self.bytes.slice(range.start..range.start.saturating_add(length));
-            let view = match self.within {
-                None => TextView::at(text, count(range.start)),
-                Some(span) => TextView::decoded(text, OffsetMap::Within(span), Vec::new()),
-            };
-            out.read(view.place(self.place.clone()));
+            let view = TextView::decoded(text, OffsetMap::Within(span), Vec::new());
+            out.read(view.place(self.place.clone()).hidden(&picture::NOTE));
         }
     }
 
@@ -288,13 +257,14 @@ impl<'a> Exif<'a> {
         budget.spend(Resource::DecodedBytes, count(text.len()))?;
         if !text.is_empty() {
             let map = OffsetMap::Within(self.span(range));
-            out.read(TextView::decoded(text.into(), map, layer.into_iter().collect()).place(self.place.clone()));
+            let view = TextView::decoded(text.into(), map, layer.into_iter().collect());
+            out.read(view.place(self.place.clone()).hidden(&picture::NOTE));
         }
         Ok(())
     }
 
     fn thumbnail(&mut self, at: u64, length: u64, out: &mut Out<'_>) {
-        let Some(range) = self.reader_at(at).ok().and_then(|mut reader| {
+        let Some(range) = self.data.reader_at(at).ok().and_then(|mut reader| {
             let from = self.start.saturating_add(reader.position());
             reader.take(length).ok().map(|thumbnail| from..from.saturating_add(thumbnail.len()))
         }) else {
@@ -304,20 +274,6 @@ impl<'a> Exif<'a> {
         if !range.is_empty() {
             out.child(Source::stored(self.bytes.slice(range)), None);
         }
-    }
-
-    fn reader_at(&self, offset: u64) -> Result<Reader<'a>, Short> {
-        let mut reader = Reader::new(self.data);
-        reader.seek(offset)?;
-        Ok(reader)
-    }
-
-    fn u16(&self, reader: &mut Reader<'_>) -> Result<u16, Short> {
-        if self.is_big { reader.u16_be() } else { reader.u16_le() }
-    }
-
-    fn u32(&self, reader: &mut Reader<'_>) -> Result<u64, Short> {
-        if self.is_big { reader.u32_be() } else { reader.u32_le() }.map(u64::from)
     }
 }
 
@@ -334,7 +290,7 @@ mod tests {
         name: "exif",
         labels: &[],
         inspect: |subject, out, budget| read(subject.bytes, 0..subject.bytes.len(), &Place::default(), out, budget),
-        rules: &[&GPS, &BROKEN],
+        rules: &[&GPS, &BROKEN, &picture::NOTE],
     };
 
     /// One entry: tag, type, number of values, and the four bytes of the value or its offset.

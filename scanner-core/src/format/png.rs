@@ -1,18 +1,17 @@
 //! PNG and APNG, down to the chunks: order, lengths, checksums, size, pixels counted, frames, texts, what is behind.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    ops::Range,
-};
+use std::{collections::BTreeSet, ops::Range};
 
 use bytes::Bytes;
 use memchr::memmem;
 
 use crate::{
-    bundle::Source,
-    finding::{Finding, Gap, Place, Reason, Rule, Severity, Stop},
-    format::{Format, Out, Subject, exif},
-    limits::{Budget, Exhausted, Resource},
+    finding::{Finding, Place, Rule, Stop},
+    format::{
+        Format, Out, Subject, exif,
+        picture::{self, Account},
+    },
+    limits::Budget,
     reader::{Reader, count},
 };
 
@@ -39,14 +38,17 @@ pub(crate) const FORMAT: Format = Format {
         &rules::PALETTE,
         &rules::CRC,
         &rules::ADLER,
-        &rules::TRUNCATED,
-        &rules::DIMENSIONS,
+        &picture::TRUNCATED,
+        &picture::DIMENSIONS,
         &rules::FILTER,
-        &rules::EXCESS,
-        &rules::AFTER_STREAM,
-        &rules::TRAILING,
+        &picture::EXCESS,
+        &picture::AFTER_PIXELS,
+        &picture::TRAILING,
         &rules::ANIMATION,
-        &rules::METADATA,
+        &picture::METADATA,
+        &picture::DISGUISE,
+        &picture::PROGRAM,
+        &picture::NOTE,
         &exif::GPS,
         &exif::BROKEN,
     ],
@@ -54,8 +56,6 @@ pub(crate) const FORMAT: Format = Format {
 
 /// Where a damaged signature may end at the latest: line ends rewritten add or drop a byte or two.
 const SIGNATURE_WITHIN: usize = 32;
-/// A line end or a few zero bytes behind the picture hide nothing.
-const HARMLESS_PADDING: usize = 16;
 /// Chunks that may occur once (PNG §5.6), beside those whose order matters here.
 const ONCE: [&[u8; 4]; 14] = [
     b"cHRM", b"cICP", b"gAMA", b"iCCP", b"mDCV", b"cLLI", b"sBIT", b"sRGB", b"bKGD", b"hIST", b"tRNS", b"eXIf",
@@ -67,45 +67,6 @@ fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Res
     let walked = picture.walk(out, budget);
     picture.finish(walked.is_err(), out, budget);
     walked
-}
-
-/// What was not read, each reason once; and how much text waits to be read.
-#[derive(Debug, Default)]
-struct Account {
-    /// Limits that refused something, in words for the gap.
-    limits: BTreeMap<Resource, String>,
-    /// The first place where something packed was damaged, and how many there are.
-    damaged: Option<(String, u64, u64)>,
-    /// Bytes of unpacked text.
-    waiting: u64,
-}
-
-impl Account {
-    fn not_read(&mut self, stop: Stop) {
-        match stop {
-            Stop::Limit(Exhausted(resource)) => {
-                self.refused(resource, format!("the limit on {resource} was reached: the rest was not read"));
-            }
-            Stop::Malformed { what, at } => {
-                let (_, _, places) = self.damaged.get_or_insert_with(|| (what.into_owned(), at, 0));
-                *places = places.saturating_add(1);
-            }
-        }
-    }
-
-    fn refused(&mut self, resource: Resource, detail: String) {
-        self.limits.entry(resource).or_insert(detail);
-    }
-
-    fn into_gaps(self, out: &mut Out<'_>) {
-        for (resource, detail) in self.limits {
-            out.gap(Gap::new(Reason::Limit(resource), detail));
-        }
-        if let Some((what, at, places)) = self.damaged {
-            let detail = if places > 1 { format!("{what}; so are {} more", places.saturating_sub(1)) } else { what };
-            out.gap(Gap::new(Reason::Malformed, detail).at_offset(at));
-        }
-    }
 }
 
 /// One picture being walked.
@@ -169,8 +130,7 @@ impl<'a> Picture<'a> {
                 return Ok(());
             }
         }
-        self.behind(reader.position(), out);
-        Ok(())
+        Ok(picture::behind(self.bytes, reader.position()..self.bytes.len(), out, budget)?)
     }
 
     /// Eight bytes; damaged ones are stepped over when the header chunk is found behind them.
@@ -226,7 +186,7 @@ impl<'a> Picture<'a> {
             }
             kind => {
                 if ONCE.contains(&kind) && !self.once.insert(chunk.kind) {
-                    say(out, &rules::METADATA, chunk, format!("there is more than one chunk {}", chunk.name()));
+                    say(out, &picture::METADATA, chunk, format!("there is more than one chunk {}", chunk.name()));
                 }
                 metadata::read(self.bytes, chunk, &mut self.account, out, budget);
             }
@@ -283,9 +243,12 @@ impl<'a> Picture<'a> {
     fn finish(mut self, is_stopped: bool, out: &mut Out<'_>, budget: &mut Budget) {
         let is_cut = is_stopped || !self.is_ended;
         self.end_frame(is_cut, out, budget);
+        if is_stopped && !self.has_header {
+            picture::disguise(self.bytes, chunk::SIGNATURE.len().min(self.bytes.len())..self.bytes.len(), out);
+        }
         if !is_stopped && !self.is_ended {
             let end = count(self.bytes.len());
-            out.find(Finding::built_in(&rules::TRUNCATED).at(end, end).message("the end chunk is missing"));
+            out.find(Finding::built_in(&picture::TRUNCATED).at(end, end).message("the end chunk is missing"));
         }
         if let Some(animation) = self.animation.as_ref().filter(|_| !is_cut)
             && animation.frames != animation.declared
@@ -300,23 +263,6 @@ impl<'a> Picture<'a> {
             self.judge(&header, &at, &pieces, is_cut, out, budget);
         }
         self.account.into_gaps(out);
-    }
-
-    /// What stands behind the end of the picture.
-    fn behind(&self, end: usize, out: &mut Out<'_>) {
-        let rest = self.bytes.slice(end..);
-        if rest.is_empty() {
-            return;
-        }
-        let finding = Finding::built_in(&rules::TRAILING)
-            .at(count(end), count(self.bytes.len()))
-            .message(format!("{} bytes behind the end of the picture", rest.len()));
-        if rest.len() <= HARMLESS_PADDING && rest.iter().all(|byte| *byte == 0 || byte.is_ascii_whitespace()) {
-            out.find(finding.severity(Severity::Info));
-            return;
-        }
-        out.find(finding);
-        out.child(Source::stored(rest), None);
     }
 }
 

@@ -7,7 +7,9 @@ use crate::{
     reader::count,
 };
 
+pub(super) mod document;
 pub(super) mod launcher;
+mod shape;
 
 pub(crate) const FORMAT: Format = Format {
     name: "program",
@@ -18,14 +20,16 @@ pub(crate) const FORMAT: Format = Format {
         "wasm",
         "class",
         "dex",
-        "jar",
-        "apk",
         "pyc",
         "swf",
         "lnk",
+        "luac",
+        "chm",
+        "crx",
         "msi",
         "rpm",
         "iso",
+        "diskimage",
         "ar",
         "regfile",
         "batch",
@@ -45,8 +49,29 @@ pub(crate) const FORMAT: Format = Format {
     ],
     inspect,
     rules: &[
-        &ELF, &PE, &MACHO, &WASM, &CLASS, &DEX, &JAR, &APK, &PYC, &FLASH, &LNK, &INSTALLER, &PACKAGE, &IMAGE,
-        &REGISTRY, &SHELL, &SERVER, &SOURCE, &SQL,
+        &ELF,
+        &PE,
+        &MACHO,
+        &WASM,
+        &CLASS,
+        &DEX,
+        &JAR,
+        &APK,
+        &PYC,
+        &FLASH,
+        &LNK,
+        &LUAC,
+        &HELP,
+        &EXTENSION,
+        &INSTALLER,
+        &PACKAGE,
+        &IMAGE,
+        &REGISTRY,
+        &SHELL,
+        &SERVER,
+        &SOURCE,
+        &SQL,
+        &shape::STRUCTURE,
     ],
 };
 
@@ -64,9 +89,12 @@ fn rule_of(label: &str) -> Option<&'static Rule> {
         "pyc" => &PYC,
         "swf" => &FLASH,
         "lnk" => &LNK,
+        "luac" => &LUAC,
+        "chm" => &HELP,
+        "crx" => &EXTENSION,
         "msi" => &INSTALLER,
         "rpm" | "ar" => &PACKAGE,
-        "iso" => &IMAGE,
+        "iso" | "diskimage" => &IMAGE,
         "regfile" => &REGISTRY,
         "batch" | "powershell" | "shell" => &SHELL,
         "php" => &SERVER,
@@ -82,15 +110,27 @@ fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Res
         out.unsupported("nothing here looks into archives of compiled code");
         return Ok(());
     }
-    if let Some(rule) = rule_of(subject.kind.label) {
-        let head = subject.bytes.len().min(HEAD);
-        let finding = Finding::built_in(rule).at(0, count(head)).place(Place::default().number("offset", 0));
-        out.find(finding.message(format!("{} ({})", rule.title, subject.kind.label)));
+    if let Some(rule) = named(subject, out) {
+        if let Some((what, at)) = shape::broken(subject.kind.label, subject.bytes, budget)? {
+            let length = count(subject.bytes.len());
+            let (at, end) = (at.min(length), at.saturating_add(4).min(length));
+            let finding = Finding::built_in(&shape::STRUCTURE).at(at, end).message(what);
+            out.find(finding.place(Place::default().number("offset", at)));
+        }
         if !subject.kind.is_text && rule.severity < Severity::High {
             out.unsupported("nothing here looks into this kind of program");
         }
     }
     if subject.kind.is_text { text::inspect(subject, out, budget) } else { Ok(()) }
+}
+
+/// Says what a program is, if its type is one.
+pub(super) fn named(subject: &Subject<'_>, out: &mut Out<'_>) -> Option<&'static Rule> {
+    let rule = rule_of(subject.kind.label)?;
+    let head = subject.bytes.len().min(HEAD);
+    let finding = Finding::built_in(rule).at(0, count(head)).place(Place::default().number("offset", 0));
+    out.find(finding.message(format!("{} ({})", rule.title, subject.kind.label)));
+    Some(rule)
 }
 
 /// The bytes that a type is recognised by stand here.
@@ -117,10 +157,14 @@ static MACHO: Rule = runs("program/macho", "exec.macho", "A program or library f
 static WASM: Rule = runs("program/wasm", "exec.wasm", "A WebAssembly program");
 static CLASS: Rule = runs("program/class", "exec.class", "A compiled Java class");
 static DEX: Rule = runs("program/dex", "exec.dex", "Compiled Android code");
-static JAR: Rule = runs("program/jar", "exec.jar", "A Java program");
-static APK: Rule = runs("program/apk", "exec.apk", "An Android app");
+pub(super) static JAR: Rule = runs("program/jar", "exec.jar", "A Java program");
+pub(super) static APK: Rule = runs("program/apk", "exec.apk", "An Android app");
 static PYC: Rule = runs("program/pyc", "exec.pyc", "Compiled Python code");
 static LNK: Rule = runs("program/shortcut", "exec.shortcut", "A Windows shortcut, which starts what it points at");
+static LUAC: Rule = runs("program/luac", "exec.script", "Compiled Lua code");
+static HELP: Rule =
+    runs("program/help", "exec.installer", "A help file for Windows, whose pages may run what they like");
+static EXTENSION: Rule = runs("program/extension", "exec.package", "An extension for a browser");
 static INSTALLER: Rule = runs("program/installer", "exec.installer", "An installer for Windows");
 static PACKAGE: Rule = runs("program/package", "exec.installer", "A package that installs software on Linux");
 static IMAGE: Rule =
@@ -199,7 +243,8 @@ mod tests {
             let rule = rule_of(label).expect(label);
             assert!(FORMAT.rules.iter().any(|listed| listed.id == rule.id), "{label}");
         }
-        for rule in FORMAT.rules {
+        // Beside the one rule that goes for several types.
+        for rule in FORMAT.rules.iter().filter(|rule| !std::ptr::eq(**rule, &shape::STRUCTURE)) {
             assert!(
                 FORMAT.labels.iter().any(|label| rule_of(label).is_some_and(|found| found.id == rule.id)),
                 "{}",
@@ -211,7 +256,7 @@ mod tests {
     #[test]
     fn programs_are_named_and_not_read() {
         let seen = look(&FORMAT, "elf", b"\x7fELF\x02\x01");
-        assert_eq!(seen.facts(), ["high exec.elf 0..6"]);
+        assert_eq!(seen.facts(), ["high exec.elf 0..6", "medium malformed.structure 6..6"]);
         assert!(seen.texts.is_empty());
         assert_eq!(look(&FORMAT, "ar", b"!<arch>\ndebian-binary   ").facts(), ["high exec.installer 0..16"]);
         assert_eq!(look(&FORMAT, "ar", b"!<arch>\nlibm.o/ ").facts(), ["gap unsupported"]);

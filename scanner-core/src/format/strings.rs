@@ -1,5 +1,17 @@
 //! Texts inside binary fields: runs of characters, as a person with a hex viewer would see them.
 
+use std::ops::Range;
+
+use bytes::Bytes;
+
+use crate::{
+    finding::{Place, Span},
+    format::Out,
+    limits::{Budget, Exhausted, Resource},
+    reader::count,
+    view::{OffsetMap, TextView},
+};
+
 /// Shorter runs are chance.
 const SHORTEST_CHARACTERS: usize = 6;
 
@@ -36,6 +48,26 @@ pub(super) fn runs(data: &[u8]) -> String {
         previous = byte;
     }
     text
+}
+
+/// Bytes whose runs are read together: a finding in them has no closer place.
+const BLOCK: usize = 256 * 1024;
+
+/// Reads every run of a stretch of the artifact.
+pub(super) fn read(bytes: &Bytes, range: Range<usize>, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Exhausted> {
+    let mut from = range.start;
+    while from < range.end {
+        let to = from.saturating_add(BLOCK).min(range.end);
+        budget.spend(Resource::Steps, count(to.saturating_sub(from)))?;
+        let text = runs(bytes.get(from..to).unwrap_or_default());
+        if !text.is_empty() {
+            let map = OffsetMap::Within(Span { start: count(from), end: count(to) });
+            let place = Place::default().number("offset", count(from));
+            out.read(TextView::decoded(text.into(), map, Vec::new()).place(place));
+        }
+        from = to;
+    }
+    Ok(())
 }
 
 fn push(text: &mut String, run: &str) {

@@ -4,7 +4,10 @@ use bytes::Bytes;
 
 use crate::{
     finding::{Confidence, Finding, Rule, RuleText, Severity, Stop},
-    format::{Format, Out, Subject, program::launcher},
+    format::{
+        Format, Out, Subject, markdown,
+        program::{document, launcher},
+    },
     limits::{Budget, Resource},
     reader::count,
     sniff::Risk,
@@ -20,6 +23,7 @@ pub(crate) const FORMAT: Format = Format {
         &EMPTY,
         &ENCODING,
         &MIXED,
+        &ZEROS,
         &launcher::SHORTCUT,
         &launcher::WEB_SHORTCUT,
         &launcher::SETUP,
@@ -27,10 +31,11 @@ pub(crate) const FORMAT: Format = Format {
         &launcher::NETWORK_FOLDER,
         &launcher::MARKUP_SCRIPT,
         &launcher::ENCODED_SCRIPT,
-        &launcher::XSLT_SCRIPT,
         &launcher::YAML_TAG,
         &launcher::ENCODED_COMMAND,
         &launcher::REACHES_OUT,
+        &document::TEX,
+        &document::POSTSCRIPT,
     ],
 };
 
@@ -67,6 +72,18 @@ static MIXED: Rule = Rule::built_in(
         title: "A second encoding begins in the middle of the text",
         why: "Behind the mark of UTF-16 the same bytes read as another text, which a reader of the first encoding does not see.",
         remedy: "Look at the part behind the mark, then write the whole file in one encoding.",
+    },
+);
+
+static ZEROS: Rule = Rule::built_in(
+    "text/zero-bytes",
+    "malformed.structure",
+    Severity::Medium,
+    Confidence::Medium,
+    RuleText {
+        title: "Zero bytes inside of a text",
+        why: "Some programs end the text there, others go on or drop them: two readers see two texts.",
+        remedy: "Write the file again without them.",
     },
 );
 
@@ -125,8 +142,8 @@ impl Encoding {
 /// Bytes from whose zeros UTF-16 is guessed.
 const HEAD: usize = 512;
 
-/// Types that a viewer may run and whose active parts the text checks see; for the others, what can act is not seen.
-const CHECKED_MARKUP: [&str; 3] = ["html", "markdown", "svg"];
+/// Types that a program may run and whose active parts are told here; for the others, what can act is not seen.
+const TOLD: [&str; 2] = ["latex", "ps"];
 
 /// Whether the bytes are text of more than one byte a letter.
 pub(super) fn is_wide(bytes: &[u8]) -> bool {
@@ -135,10 +152,44 @@ pub(super) fn is_wide(bytes: &[u8]) -> bool {
 
 /// A type that is text and has no format of its own.
 fn inspect_any(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
-    if subject.kind.risk == Risk::Active && !CHECKED_MARKUP.contains(&subject.kind.label) {
+    if subject.kind.risk == Risk::Active && !TOLD.contains(&subject.kind.label) {
         out.unsupported(format!("read as text; what can act in {} is not looked into yet", subject.kind.mime));
     }
-    inspect(subject, out, budget)
+    inspect(subject, out, budget)?;
+    // Chats show what begins with a heading as Markdown, whatever it is called.
+    if subject.kind.risk == Risk::Inert && out.texts.last().is_some_and(|view| begins_with_heading(&view.text)) {
+        if let Some(view) = out.texts.pop() {
+            markdown::read(&view, out, budget)?;
+        }
+    }
+    Ok(())
+}
+
+/// A heading of Markdown, then a blank line.
+fn begins_with_heading(text: &[u8]) -> bool {
+    let head = text.get(..HEAD).unwrap_or(text);
+    let marks = head.iter().take(7).take_while(|byte| **byte == b'#').count();
+    let mut lines = head.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    (1..=6).contains(&marks)
+        && head.get(marks) == Some(&b' ')
+        && lines.next().is_some_and(|line| line.len() > marks)
+        && lines.next().is_some_and(<[u8]>::is_empty)
+}
+
+/// Bytes of no known type that are text for the most part: read as text, and what breaks it is told.
+pub(crate) fn inspect_broken(subject: &Subject<'_>, out: &mut Out<'_>) {
+    let bytes = subject.bytes;
+    let printable = bytes.iter().filter(|byte| matches!(byte, b'\t' | b'\n' | b'\r' | 0x20..=0x7e)).count();
+    // Chance gives four in ten.
+    if printable.saturating_mul(2) < bytes.len() || bytes.is_empty() {
+        return;
+    }
+    if let Some(at) = memchr::memchr(0, bytes) {
+        let at = count(at);
+        out.find(Finding::built_in(&ZEROS).at(at, at.saturating_add(1)));
+    }
+    judge(bytes, 0, out);
+    out.read(TextView::at(bytes.clone(), 0));
 }
 
 /// The text in the bytes.
@@ -151,6 +202,7 @@ pub(super) fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Bud
     let result = views(bytes, out, budget);
     if let Some(view) = out.texts.last().cloned() {
         launcher::look(subject.kind.label, &view, out);
+        document::look(subject.kind.label, &view, out);
     }
     result
 }
@@ -351,11 +403,11 @@ mod tests {
 
     #[test]
     fn what_can_act_and_is_not_looked_into_is_a_gap() {
-        let kind = crate::sniff::type_of("ps").unwrap();
+        let kind = crate::sniff::type_of("css").unwrap();
         assert_eq!(kind.risk, Risk::Active);
-        assert_eq!(Seen::of(&FORMAT, kind, b"%!PS\n").facts(), ["gap unsupported"]);
-        let kind = crate::sniff::type_of("html").unwrap();
-        assert_eq!(Seen::of(&FORMAT, kind, b"<p>a</p>").facts(), [""; 0]);
+        assert_eq!(Seen::of(&FORMAT, kind, b"a{}\n").facts(), ["gap unsupported"]);
+        let kind = crate::sniff::type_of("latex").unwrap();
+        assert_eq!(Seen::of(&FORMAT, kind, b"\\begin{document}").facts(), [""; 0]);
     }
 
     #[test]

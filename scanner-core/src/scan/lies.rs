@@ -55,8 +55,52 @@ pub(super) static TRAILING: Rule = Rule::built_in(
     },
 );
 
+static RUN_BY_NAME: Rule = Rule::built_in(
+    "type/run-by-name",
+    "exec.script",
+    Severity::Medium,
+    Confidence::High,
+    RuleText {
+        title: "A text that Windows runs because of its name",
+        why: "A double click does not open it: every line of it is a command, with all rights of the person who clicks.",
+        remedy: "Let a person read it before it goes on, or give it a name that opens as text.",
+    },
+);
+
+static INSTALLED_BY_NAME: Rule = Rule::built_in(
+    "type/installed-by-name",
+    "exec.package",
+    Severity::Medium,
+    Confidence::High,
+    RuleText {
+        title: "An archive that is installed because of its name",
+        why: "A browser, an editor or the system takes it for an extension or an app, and runs what is in it from then on.",
+        remedy: "Do not deliver it unless an extension was asked for.",
+    },
+);
+
 /// Every rule about it.
-pub(crate) const RULES: &[&Rule] = &[&MISMATCH, &POLYGLOT, &PREFIX, &TRAILING];
+pub(crate) const RULES: &[&Rule] = &[&MISMATCH, &POLYGLOT, &PREFIX, &TRAILING, &RUN_BY_NAME, &INSTALLED_BY_NAME];
+
+/// Endings of texts that Windows runs, whatever is in them.
+const RUN: [&str; 10] = ["bat", "cmd", "hta", "jse", "ps1", "vbe", "vbs", "wsc", "wsf", "wsh"];
+/// Endings of archives that are installed.
+const INSTALLED: [&str; 8] = ["appx", "appxbundle", "ipa", "msix", "msixbundle", "nupkg", "vsix", "xpi"];
+
+/// What its name makes of it, where its bytes are nothing that acts.
+fn by_name(sniffed: &Sniffed, name: &str) -> Option<&'static Rule> {
+    // Blanks and dots at the end do not count for Windows.
+    let (_, ending) = name.trim_end_matches(['.', ' ']).rsplit_once('.')?;
+    let is = |endings: &[&str]| endings.iter().any(|known| ending.eq_ignore_ascii_case(known));
+    let is_program = format::of(sniffed.kind).is_some_and(|format| format.name == "program");
+    if sniffed.kind.is_text && !is_program && is(&RUN) {
+        Some(&RUN_BY_NAME)
+    } else if sniffed.kind.label == "zip" && is(&INSTALLED) {
+        Some(&INSTALLED_BY_NAME)
+    } else {
+        None
+    }
+}
 
 /// A lying name or declared type, bytes that are two things at once, and what stands before or behind.
 pub(super) fn compare_types(
@@ -67,11 +111,16 @@ pub(super) fn compare_types(
     out: &mut Out<'_>,
 ) {
     let mime = sniffed.kind.mime;
+    if let Some(rule) = name.and_then(|name| by_name(sniffed, name)) {
+        out.find(Finding::built_in(rule));
+    }
     if let Some(mismatch) = sniff::mismatch(sniffed, name, declared) {
         // One kind of text under the name of another misleads nobody: a log called .csv, JSON lines called .json.
         let texts =
             sniffed.kind.is_text && sniff::types().iter().any(|kind| kind.mime == mismatch.declared && kind.is_text);
-        let severity = match (mismatch.more_dangerous, texts) {
+        // Bytes that nobody knows are a gap already; what they are worse than is not known.
+        let is_known = sniffed.kind != sniff::unknown();
+        let severity = match (mismatch.more_dangerous && is_known, texts) {
             (true, _) => Severity::High,
             (false, false) => Severity::Medium,
             (false, true) => Severity::Low,
@@ -88,8 +137,16 @@ pub(super) fn compare_types(
     }
     // A text behind the end is only what stands behind the end; an archive there opens as one.
     let second = sniffed.also.first().filter(|second| !(sniffed.trailing.is_some() && second.is_text));
+    // Labels of a diagram are HTML inside of SVG: its format looks into them.
+    let second = second.filter(|second| !(sniffed.kind.label == "svg" && second.label == "html"));
     if let Some(second) = second {
-        let severity = if sniffed.trailing.is_some() { Severity::Medium } else { POLYGLOT.severity };
+        // Markup in a note of a picture is read there, and a picture that is none is told there: a browser shows the
+        // picture.
+        let in_a_note = mime.starts_with("image/")
+            && !sniffed.kind.is_text
+            && matches!(second.label, "html" | "php")
+            && looks_closer(sniffed);
+        let severity = if in_a_note || sniffed.trailing.is_some() { Severity::Medium } else { POLYGLOT.severity };
         let message = format!("the bytes are {mime} and {} at once", second.mime);
         out.find(Finding::built_in(&POLYGLOT).severity(severity).message(message));
     }
@@ -100,14 +157,16 @@ pub(super) fn compare_types(
                 .message(format!("{} bytes stand before the {mime} begins", sniffed.prefix)),
         );
     }
-    // A format that has a rule for it looks closer.
-    let looked_at = format::of(sniffed.kind)
-        .is_some_and(|format| format.rules.iter().any(|rule| rule.category == TRAILING.category));
-    if let Some(trailing) = sniffed.trailing.filter(|_| !looked_at) {
+    if let Some(trailing) = sniffed.trailing.filter(|_| !looks_closer(sniffed)) {
         out.find(
             Finding::built_in(&TRAILING)
                 .at(trailing, size)
                 .message(format!("{} bytes stand behind the end of the {mime}", size.saturating_sub(trailing))),
         );
     }
+}
+
+/// Whether the format finds by itself what stands where it should not: it has a rule for what is behind the end.
+fn looks_closer(sniffed: &Sniffed) -> bool {
+    format::of(sniffed.kind).is_some_and(|format| format.rules.iter().any(|rule| rule.category == TRAILING.category))
 }

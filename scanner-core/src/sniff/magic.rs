@@ -76,6 +76,10 @@ mod tests {
     #[test]
     fn cut_headers_are_enough() {
         check(b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR", "png");
+        for damaged in [&b"\x89PNG\n\x1a\n"[..], b"\x89PNG\r\r\n\x1a\r\n", b"\x09PNG\r\n\x1a\n", b"\x89P\0G\r\n\x1a\n"]
+        {
+            check(&[damaged, b"\0\0\0\x0dIHDR\0\0\0\x01\0\0\0\x01\x08\0\0\0\0"].concat(), "png");
+        }
         check(b"SQLite format 3\0", "sqlite");
         check(b"\x28\xb5\x2f\xfd\x20\x00\x01\x00\x00", "zstd");
         check(b"\0asm\x01\0\0\0", "wasm");

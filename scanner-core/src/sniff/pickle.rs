@@ -7,6 +7,8 @@ use super::peek::Peek;
 const OPCODES: u32 = 4096;
 /// Bytes that one line of protocol 0 may have.
 const LINE_BYTES: usize = 4096;
+/// The same for a number: what Python refuses to read because it would take too long is a pickle all the same.
+const DIGITS: usize = 1 << 20;
 
 /// A pickle at the start of the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +21,7 @@ pub(super) struct Found {
 pub(super) fn find_pickle(bytes: &[u8]) -> Option<Found> {
     let peek = Peek(bytes);
     let has_protocol = peek.u8(0) == Some(0x80) && peek.u8(1).is_some_and(|protocol| (1..=5).contains(&protocol));
-    if !has_protocol && !peek.u8(0).is_some_and(|first| b"(]}clIFSVNLiX)U\x88\x89KJMTG\x95\x8c".contains(&first)) {
+    if !has_protocol && !peek.u8(0).is_some_and(|first| b"(]}clIPFSVNLiX)U\x88\x89KJMTG\x95\x8c".contains(&first)) {
         return None;
     }
     let mut walk = Walk {
@@ -117,7 +119,10 @@ impl<'a> Walk<'a> {
             b'T' | b'X' | b'B' | 0x8b => self.push_counted(4)?,
             0x8d | 0x8e | 0x96 => self.push_counted(8)?,
             // Pushes with a line.
-            b'I' | b'L' => self.push_line(|line| is_number(line.strip_suffix(b"L").unwrap_or(line)))?,
+            b'I' | b'L' => {
+                let line = self.line_of(DIGITS)?;
+                is_number(line.strip_suffix(b"L").unwrap_or(line)).then(|| self.push())?;
+            }
             b'F' => self.push_line(|line| {
                 !line.is_empty()
                     && line.len() < 40
@@ -253,8 +258,12 @@ impl<'a> Walk<'a> {
     }
 
     fn line(&mut self) -> Option<&'a [u8]> {
+        self.line_of(LINE_BYTES)
+    }
+
+    fn line_of(&mut self, most: usize) -> Option<&'a [u8]> {
         let rest = self.peek.from(self.at);
-        let bounded = rest.get(..LINE_BYTES).unwrap_or(rest);
+        let bounded = rest.get(..most).unwrap_or(rest);
         let Some(end) = memchr::memchr(b'\n', bounded) else {
             // Cut in the middle of a line.
             self.at = if bounded.len() == rest.len() { self.peek.len() } else { self.at };
@@ -297,7 +306,7 @@ impl<'a> Walk<'a> {
 fn is_number(line: &[u8]) -> bool {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let digits = line.strip_prefix(b"-").unwrap_or(line);
-    !digits.is_empty() && digits.len() < LINE_BYTES && digits.iter().all(u8::is_ascii_digit)
+    !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
 }
 
 #[cfg(test)]

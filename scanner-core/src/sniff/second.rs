@@ -102,7 +102,9 @@ fn opens_comment(peek: Peek<'_>, label: &str) -> bool {
         let rest = peek.from(at);
         find(rest.get(..ENDS_BYTES).unwrap_or(rest), b"*/").is_some() || find(peek.tail(ENDS_BYTES), b"*/").is_some()
     };
-    (peek.has(at, b"/*") && close()) || (peek.has(at, b"=") && label == "gif" && peek.has(at.saturating_add(1), b"1;"))
+    let assigned = peek.has(at, b"=") && peek.has(at.saturating_add(2), b"/*");
+    ((peek.has(at, b"/*") || assigned) && close())
+        || (peek.has(at, b"=") && label == "gif" && peek.has(at.saturating_add(1), b"1;"))
 }
 
 /// What stands behind the end of the format.
@@ -223,7 +225,12 @@ fn boxes_end(peek: Peek<'_>) -> Option<usize> {
         let is_box = size >= 8
             && name
                 .is_some_and(|name| name.iter().all(|byte| byte.is_ascii_alphanumeric() || b" -_\xa9".contains(byte)));
-        if !is_box || at.checked_add(size)? > peek.len() && at > 0 {
+        let is_cut = is_box && at.checked_add(size)? > peek.len();
+        if is_cut && name.is_some_and(|name| [&b"mdat"[..], b"meta", b"moov", b"moof"].contains(&name)) {
+            // The file ends in it: nothing is behind.
+            return None;
+        }
+        if !is_box || is_cut && at > 0 {
             break;
         }
         at = at.checked_add(size)?;

@@ -93,10 +93,12 @@ static TYPES: &[Type] = &[
     bytes("msg", "application/vnd.ms-outlook", Container, &["msg"], &["application/x-ms-msg"]),
     bytes("msi", "application/x-msi", Executable, &["msi", "msp", "mst"], &["application/x-ms-installer", "application/x-msinstaller", "application/x-windows-installer"]),
     bytes("ole", "application/x-ole-storage", Container, &["doc", "xls", "ppt", "msg", "msi", "vsd", "mpp", "docx", "docm", "xlsx", "xlsm", "xlsb", "pptx", "pptm"], &["application/x-cfb", "application/cdfv2", "application/x-ole2"]),
+    bytes("onenote", "application/onenote", Container, &["one", "onetoc2"], &["application/msonenote"]),
     bytes("rtf", "application/rtf", Container, &["rtf", "doc"], &["text/rtf"]),
     // Archives and compressed data.
     bytes("tar", "application/x-tar", Container, &["tar", "gtar", "ova", "gem"], &["application/tar", "application/x-gtar", "application/x-ustar"]),
     bytes("gzip", "application/gzip", Container, &["gz", "tgz", "gzip", "svgz", "emz", "wmz", "rds", "rdata", "taz", "joblib"], &["application/x-compressed-tar", "application/x-gzip", "application/x-tgz"]),
+    bytes("zlib", "application/zlib", Container, &["zlib", "zz", "z", "joblib"], &["application/x-zlib"]),
     bytes("bzip2", "application/x-bzip2", Container, &["bz2", "tbz", "tbz2", "bz", "joblib"], &["application/bzip2", "application/x-bz2", "application/x-bzip", "application/x-bzip-compressed-tar"]),
     bytes("xz", "application/x-xz", Container, &["xz", "txz", "joblib"], &["application/x-xz-compressed-tar", "application/xz"]),
     bytes("lzma", "application/x-lzma", Container, &["lzma", "tlz", "joblib"], &["application/lzma"]),
@@ -134,6 +136,10 @@ static TYPES: &[Type] = &[
     bytes("pyc", "application/x-python-code", Executable, &["pyc", "pyo"], &["application/x-bytecode.python", "application/x-pyc", "application/x-python-bytecode"]),
     bytes("swf", "application/vnd.adobe.flash.movie", Executable, &["swf"], &["application/x-shockwave-flash"]),
     bytes("lnk", "application/x-ms-shortcut", Executable, &["lnk"], &["application/x-win-lnk", "application/x.ms.shortcut"]),
+    bytes("luac", "application/x-lua-bytecode", Executable, &["luac", "lua"], &[]),
+    bytes("chm", "application/vnd.ms-htmlhelp", Executable, &["chm"], &["application/x-chm"]),
+    bytes("crx", "application/x-chrome-extension", Executable, &["crx"], &[]),
+    bytes("diskimage", "application/x-virtual-disk", Container, &["dmg", "vhd", "vhdx", "vmdk", "qcow2", "qcow", "vdi", "img"], &["application/x-apple-diskimage", "application/x-qemu-disk", "application/x-vhd-disk", "application/x-vhdx-disk", "application/x-virtualbox-vdi", "application/x-vmdk-disk"]),
     // Fonts.
     bytes("ttf", "font/ttf", Inert, &["ttf"], &["application/font-sfnt", "application/x-font-sfnt", "application/x-font-truetype", "application/x-font-ttf", "font/sfnt"]),
     bytes("otf", "font/otf", Inert, &["otf"], &["application/font-sfnt", "application/vnd.ms-opentype", "application/x-font-opentype", "application/x-font-otf", "font/sfnt"]),

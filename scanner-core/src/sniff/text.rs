@@ -101,7 +101,6 @@ pub(super) fn kind(text: &Text<'_>) -> &'static str {
 fn by_first_line(start: &[u8]) -> Option<&'static str> {
     // What a line opens with, and what must follow there: a sentence about a format is none of it.
     const OPENINGS: &[(&[u8], &[u8], &str)] = &[
-        (b"{\\rtf", b"0123456789\\", "rtf"),
         (b"%!PS", b"-\r\n", "ps"),
         (b"%!", b"\r\n", "ps"),
         (b"%PDF-", b"0123456789", "pdf"),
@@ -114,6 +113,10 @@ fn by_first_line(start: &[u8]) -> Option<&'static str> {
         (b"ecdsa-sha2-nistp", b"0123456789", "pem"),
         (b"---- BEGIN SSH2", b" ", "pem"),
     ];
+    // Behind blanks it is still one to some readers; at the very start its signature was seen already.
+    if start.starts_with(b"{\\rtf") {
+        return Some("rtf");
+    }
     for (opening, next, label) in OPENINGS {
         let opens = start.get(..opening.len()).is_some_and(|head| head.eq_ignore_ascii_case(opening));
         if opens && start.get(opening.len()).is_none_or(|byte| next.contains(byte)) {

@@ -34,6 +34,9 @@ fn builder() -> Builder {
     Builder::paying(Resource::DecodedBytes)
 }
 
+/// From this length on, printable bytes are text whatever they are.
+const PRINTABLE_SHORTEST: usize = 20;
+
 /// Whether bytes read as text: UTF-8, or nearly, with letters, and no controls.
 fn is_text(bytes: &[u8]) -> bool {
     if bytes.is_empty() {
@@ -44,8 +47,10 @@ fn is_text(bytes: &[u8]) -> bool {
     let plain = bytes.iter().filter(|byte| byte.is_ascii_alphabetic() || **byte == b' ').count();
     let invalid: usize = bytes.utf8_chunks().map(|chunk| chunk.invalid().len()).sum();
     let len = bytes.len();
+    // Twenty bytes that are all printable are no accident, even where they are mostly digits: one in 10^8.
+    let is_printable = wide == 0 && len >= PRINTABLE_SHORTEST;
     // The cut end of a piece may split one character.
-    odd == 0 && invalid <= 3 && plain.saturating_add(wide).saturating_mul(10) >= len.saturating_mul(6)
+    odd == 0 && (is_printable || invalid <= 3 && plain.saturating_add(wide).saturating_mul(10) >= len.saturating_mul(6))
 }
 
 fn sextet(byte: u8) -> Option<u32> {

@@ -241,6 +241,18 @@ impl Hidden {
 
 /// Entropy of the bytes, in tenths of a bit per byte.
 pub(super) fn entropy_tenths(bytes: &[u8]) -> u64 {
+    let bits = entropy(bytes);
+    // Compared as whole tenths, so that it does not depend on the last bits of a logarithm.
+    (0..80_u32).rev().find(|tenths| f64::from(*tenths) / 10.0 <= bits + 1e-9).map_or(0, u64::from)
+}
+
+/// Entropy of the bytes, in hundredths of a bit per byte.
+pub(super) fn entropy_hundredths(bytes: &[u8]) -> u32 {
+    let bits = entropy(bytes);
+    (0..800_u32).rev().find(|hundredths| f64::from(*hundredths) / 100.0 <= bits + 1e-9).unwrap_or(0)
+}
+
+fn entropy(bytes: &[u8]) -> f64 {
     let mut counts = [0_u32; 256];
     for byte in bytes {
         if let Some(count) = counts.get_mut(usize::from(*byte)) {
@@ -248,16 +260,14 @@ pub(super) fn entropy_tenths(bytes: &[u8]) -> u64 {
         }
     }
     let total = f64::from(u32::try_from(bytes.len()).unwrap_or(u32::MAX));
-    let bits: f64 = counts
+    counts
         .iter()
         .filter(|count| **count > 0)
         .map(|count| {
             let share = f64::from(*count) / total;
             -share * share.log2()
         })
-        .sum();
-    // Compared as whole tenths, so that it does not depend on the last bits of a logarithm.
-    (0..80_u32).rev().find(|tenths| f64::from(*tenths) / 10.0 <= bits + 1e-9).map_or(0, u64::from)
+        .sum()
 }
 
 /// Words that mark what documentation puts where a secret would stand.

@@ -70,6 +70,14 @@ const AROUND_FEWEST: usize = 4;
 /// Text looked at for the subject: a document says what it is about early and often.
 const LOOKED_AT: usize = 256 * 1024;
 
+/// Whether words of the same line lead up to a range: a letter and a blank before it.
+pub(super) fn is_in_sentence(text: &[u8], range: &Range<usize>) -> bool {
+    let before = text.get(range.start.saturating_sub(64)..range.start).unwrap_or_default();
+    let words = before.trim_ascii_end();
+    let blanks = before.get(words.len()..).unwrap_or_default();
+    words.last().is_some_and(u8::is_ascii_alphabetic) && !blanks.is_empty() && blanks.iter().all(|byte| *byte == b' ')
+}
+
 /// Whether a text that names the subject is about it.
 pub(super) fn discusses(text: &[u8]) -> bool {
     static WORDS: OnceLock<Option<AhoCorasick>> = OnceLock::new();

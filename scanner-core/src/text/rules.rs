@@ -31,12 +31,14 @@ use sha2::{Digest, Sha256};
 use crate::{
     finding::{Finding, Rule, Severity, hex},
     settings::SettingsError,
-    text::{anchors::Anchors, undo::Marks},
+    text::{anchors::Anchors, gitleaks::Keywords, undo::Marks},
 };
 
+mod gitleaks;
 mod parse;
 mod pattern;
 
+pub(crate) use gitleaks::Gitleaks;
 use parse::Known;
 pub use parse::TextRule;
 pub(crate) use pattern::SPAN_CAP;
@@ -51,6 +53,8 @@ pub struct RuleSet {
 struct Inner {
     rules: Vec<TextRule>,
     anchors: Anchors,
+    /// Of rules of gitleaks files, if there are any.
+    keywords: Option<Keywords>,
     digest: String,
     /// Name and text of each file, for [`RuleSet::with`].
     files: Vec<(String, String)>,
@@ -139,20 +143,24 @@ impl RuleSet {
     fn build(files: Vec<(String, String)>, trusted: usize) -> Result<Self, SettingsError> {
         let mut rules = Vec::new();
         let mut seen = BTreeMap::new();
+        let mut disabled = Vec::new();
         let built_in = files.get(..trusted).unwrap_or_default();
         let known =
             built_in.iter().find(|(name, _)| name == ANCHORS).map(|(_, table)| Known::read(table)).unwrap_or_default();
         for (index, (name, text)) in files.iter().enumerate() {
             let is_built_in = index < trusted;
             if name != ANCHORS {
-                parse::file(name, text, !is_built_in, &known, &mut seen, &mut rules)?;
+                let extends = parse::file(name, text, !is_built_in, &known, &mut seen, &mut rules)?;
+                disabled.extend(extends.disabled);
             }
         }
+        rules.retain(|rule| !disabled.iter().any(|id| *id == rule.rule.id));
+        let keywords = Keywords::of(rules.iter().map(|rule| rule.gitleaks.as_deref()));
         // The marks of disguises are looked for in the same pass, numbered behind the rules.
         let marks = Marks::literals();
         let anchors =
             Anchors::of(rules.iter().map(|rule| rule.anchors.as_slice()).chain(marks.iter().map(Vec::as_slice)));
-        Ok(Self { inner: Arc::new(Inner { digest: digest(&files), anchors, rules, files, trusted }) })
+        Ok(Self { inner: Arc::new(Inner { digest: digest(&files), anchors, keywords, rules, files, trusted }) })
     }
 
     /// The anchors of all rules as a table, for the file `anchors.tsv` among the built-in ones: with it a start costs
@@ -214,6 +222,10 @@ impl RuleSet {
 
     pub(crate) fn anchors(&self) -> &Anchors {
         &self.inner.anchors
+    }
+
+    pub(crate) fn keywords(&self) -> Option<&Keywords> {
+        self.inner.keywords.as_ref()
     }
 
     pub(crate) fn rule(&self, index: usize) -> Option<&TextRule> {

@@ -1,6 +1,6 @@
 //! The picture's size and shape, and how many bytes its rows are.
 
-use crate::{inflate, limits::Resource};
+use crate::{format::picture::Size, inflate};
 
 /// The header chunk (PNG §11.2.1).
 #[derive(Clone, Copy, Debug)]
@@ -42,14 +42,9 @@ impl Header {
         Self { width, height, ..self }
     }
 
-    /// Pixels.
-    pub(super) fn area(&self) -> u64 {
-        u64::from(self.width).saturating_mul(self.height.into())
-    }
-
-    /// The longer side.
-    pub(super) fn side(&self) -> u64 {
-        self.width.max(self.height).into()
+    /// Width and height.
+    pub(super) fn size(&self) -> Size {
+        Size::new(self.width, self.height)
     }
 
     /// Bits of one pixel (PNG §6.1).
@@ -86,11 +81,5 @@ impl Header {
     /// Whether that many packed bytes could yield the picture at all.
     pub(super) fn fits_in(&self, packed: u64) -> bool {
         packed.saturating_mul(inflate::MOST_PER_BYTE) >= self.unpacked_bytes()
-    }
-
-    /// Whether the size is beyond what this program takes by default, whatever this scan allows: the mark of a lie that
-    /// wants memory.
-    pub(super) fn is_gigantic(&self) -> bool {
-        self.area() > Resource::Pixels.default_limit() || self.side() > Resource::Side.default_limit()
     }
 }

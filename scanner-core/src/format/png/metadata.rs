@@ -8,14 +8,18 @@ use data_encoding::HEXLOWER_PERMISSIVE;
 use crate::{
     bundle::Source,
     finding::{Finding, Span, Stop},
-    format::{Out, exif, strings},
+    format::{
+        Out, exif,
+        picture::{self, Account, METADATA, NOTE},
+        strings,
+    },
     inflate,
     limits::{Budget, Resource},
     reader::{Reader, count},
     view::{OffsetMap, TextView},
 };
 
-use super::{Account, chunk::Chunk, rules::METADATA};
+use super::chunk::Chunk;
 
 /// Bytes in a chunk that nobody knows without enough room to hide something.
 const TOO_SHORT_TO_HIDE: usize = 64;
@@ -114,7 +118,7 @@ impl Note<'_, '_, '_> {
     fn as_it_stands(&mut self, range: Range<usize>) {
         if !range.is_empty() && range.end <= self.bytes.len() {
             let at = count(range.start);
-            self.out.read(TextView::at(self.bytes.slice(range), at).place(self.chunk.place()));
+            self.out.read(TextView::at(self.bytes.slice(range), at).place(self.chunk.place()).hidden(&NOTE));
         }
     }
 
@@ -172,7 +176,7 @@ impl Note<'_, '_, '_> {
         let text = strings::runs(&profile);
         if !text.is_empty() {
             let map = OffsetMap::Within(within);
-            self.out.read(TextView::decoded(text.into(), map, vec!["hex"]).place(place));
+            self.out.read(TextView::decoded(text.into(), map, vec!["hex"]).place(place).hidden(&NOTE));
         }
     }
 
@@ -220,7 +224,7 @@ impl Note<'_, '_, '_> {
         if !text.is_empty() {
             let range = self.range(self.reader.position());
             let map = OffsetMap::Within(Span { start: count(range.start), end: count(range.end) });
-            self.out.read(TextView::decoded(text, map, vec!["zlib"]).place(self.chunk.place()));
+            self.out.read(TextView::decoded(text, map, vec!["zlib"]).place(self.chunk.place()).hidden(&NOTE));
         }
     }
 
@@ -273,7 +277,7 @@ impl Note<'_, '_, '_> {
         let (start, end) = self.chunk.span();
         let text = strings::runs(self.chunk.data);
         let map = OffsetMap::Within(Span { start, end });
-        self.out.read(TextView::decoded(text.into(), map, Vec::new()).place(self.chunk.place()));
+        self.out.read(TextView::decoded(text.into(), map, Vec::new()).place(self.chunk.place()).hidden(&NOTE));
     }
 
     /// Name, zero, depth, colours of six or ten bytes (PNG §11.3.5.4).
@@ -294,8 +298,7 @@ impl Note<'_, '_, '_> {
 
     /// Reads the content if it is text.
     fn if_text(&mut self) -> bool {
-        let is_text = std::str::from_utf8(self.chunk.data)
-            .is_ok_and(|text| !text.chars().any(|letter| letter.is_control() && !letter.is_whitespace()));
+        let is_text = picture::is_text(self.chunk.data);
         if is_text {
             self.as_it_stands(self.range(0));
         }

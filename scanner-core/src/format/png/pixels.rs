@@ -5,9 +5,9 @@ use std::ops::Range;
 use crate::{
     bundle::Source,
     finding::{Finding, Place, Rule, Stop},
-    format::Out,
+    format::{Out, picture},
     inflate::{Block, Inflate, Output},
-    limits::{Budget, Exhausted, Resource},
+    limits::{Budget, Exhausted},
     reader::{Reader, count},
 };
 
@@ -32,11 +32,11 @@ impl Picture<'_> {
         if !header.fits_in(packed) {
             let size = format!("{} × {} pixels from {packed} packed bytes", header.width, header.height);
             let (from, to) = (count(at.start), count(at.end));
-            if header.is_gigantic() {
-                out.find(find(&rules::DIMENSIONS, from, to, format!("the header promises {size}")));
+            if header.size().is_gigantic() {
+                out.find(find(&picture::DIMENSIONS, from, to, format!("the header promises {size}")));
             }
             if !is_cut {
-                out.find(find(&rules::TRUNCATED, from, to, format!("{size}: most of the picture is missing")));
+                out.find(find(&picture::TRUNCATED, from, to, format!("{size}: most of the picture is missing")));
             }
             return;
         }
@@ -44,10 +44,7 @@ impl Picture<'_> {
         if self.is_refused {
             return;
         }
-        let looked = budget
-            .reach(Resource::Side, header.side())
-            .and_then(|()| budget.spend(Resource::Pixels, header.area()))
-            .and_then(|()| check(header, self.bytes, pieces, budget));
+        let looked = header.size().pay(budget).and_then(|()| check(header, self.bytes, pieces, budget));
         let outcome = match looked {
             Ok(outcome) => outcome,
             Err(Exhausted(resource)) => {
@@ -70,7 +67,7 @@ impl Picture<'_> {
             }
             End::Short(rows) => {
                 let message = format!("{rows} of {} bytes of rows are there", header.unpacked_bytes());
-                out.find(find(&rules::TRUNCATED, from, to, message));
+                out.find(find(&picture::TRUNCATED, from, to, message));
             }
             End::Corrupt => self.account.not_read(Stop::malformed("the packed pixels are damaged", from)),
             End::Excess(Some(stop)) => self.account.not_read(stop),
@@ -78,7 +75,7 @@ impl Picture<'_> {
         if !outcome.excess.is_empty() {
             let message = format!("the packed data go on for {} bytes behind the last row", outcome.excess.len());
             let from = pieces.first().map_or(from, |piece| count(piece.start));
-            out.find(find(&rules::EXCESS, from, to, message));
+            out.find(find(&picture::EXCESS, from, to, message));
             out.child(Source::stored(outcome.excess), None);
         }
     }
@@ -89,7 +86,7 @@ impl Picture<'_> {
             let rest = piece.start.max(end)..piece.end;
             if !rest.is_empty() {
                 let message = format!("{} bytes behind the packed pixels", rest.len());
-                let finding = Finding::built_in(&rules::AFTER_STREAM).at(count(rest.start), count(rest.end));
+                let finding = Finding::built_in(&picture::AFTER_PIXELS).at(count(rest.start), count(rest.end));
                 out.find(finding.place(Place::default().name("chunk", "IDAT")).message(message));
                 out.child(Source::stored(self.bytes.slice(rest)), None);
             }

@@ -76,28 +76,6 @@ pub(super) static ADLER: Rule = malformed(
     },
 );
 
-pub(super) static TRUNCATED: Rule = malformed(
-    "png/truncated",
-    "malformed.truncated",
-    RuleText {
-        title: "The picture ends too early",
-        why: "Part of it is missing: what a person sees is not what was made.",
-        remedy: "Fetch the file again; raise the output limit of the tool if that cut it.",
-    },
-);
-
-pub(super) static DIMENSIONS: Rule = Rule::built_in(
-    "png/dimensions",
-    "bomb.dimensions",
-    Severity::High,
-    Confidence::High,
-    RuleText {
-        title: "A tiny file that claims to be a gigantic picture",
-        why: "A viewer that reserves the memory the header asks for is out of memory before it reads the first pixel.",
-        remedy: "Do not open it. Make the picture again in a size that is needed.",
-    },
-);
-
 pub(super) static FILTER: Rule = malformed(
     "png/filter",
     "malformed.structure",
@@ -108,36 +86,6 @@ pub(super) static FILTER: Rule = malformed(
     },
 );
 
-pub(super) static EXCESS: Rule = malformed(
-    "png/pixel-excess",
-    "malformed.structure",
-    RuleText {
-        title: "More pixel data than the picture has room for",
-        why: "Viewers drop the rest unseen: a place to hide data, or a bomb for those that keep it.",
-        remedy: "Write the picture again with an ordinary program: that drops the rest.",
-    },
-);
-
-pub(super) static AFTER_STREAM: Rule = malformed(
-    "png/after-pixels",
-    "type.trailing_data",
-    RuleText {
-        title: "Data behind the packed pixels, inside their part of the file",
-        why: "No viewer reads them: a place to hide data in a picture that looks complete.",
-        remedy: "Write the picture again with an ordinary program: that drops them.",
-    },
-);
-
-pub(super) static TRAILING: Rule = malformed(
-    "png/trailing-data",
-    "type.trailing_data",
-    RuleText {
-        title: "Data behind the end of the picture",
-        why: "No viewer shows them, but other programs read them: a web server runs a script there, an archive tool opens an archive.",
-        remedy: "Cut the file at the end of the picture; look at what was behind it.",
-    },
-);
-
 pub(super) static ANIMATION: Rule = malformed(
     "png/animation",
     "malformed.structure",
@@ -145,17 +93,5 @@ pub(super) static ANIMATION: Rule = malformed(
         title: "The frames of the animation contradict each other",
         why: "Programs that show one frame, all frames or none disagree on what is in the picture.",
         remedy: "Write the animation again with an ordinary program.",
-    },
-);
-
-pub(super) static METADATA: Rule = Rule::built_in(
-    "png/metadata",
-    "malformed.structure",
-    Severity::Low,
-    Confidence::High,
-    RuleText {
-        title: "A note beside the pixels is not built as it should be",
-        why: "The picture looks the same without it. Its content was read as far as it goes.",
-        remedy: "Strip the metadata if it is not needed.",
     },
 );

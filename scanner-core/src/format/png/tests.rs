@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::{
     format::testing::{Seen, look},
-    limits::Limits,
+    limits::{Limits, Resource},
 };
 
 fn zlib(plain: &[u8]) -> Vec<u8> {
@@ -222,7 +222,8 @@ fn behind_the_end() {
     assert_eq!(seen.findings[0].span.unwrap().start, good.len() as u64);
     assert_eq!(&seen.children[0].source.packed[..5], b"<?php");
     says(&[&good, &b"\r\n\0\0"[..]].concat(), &["info type.trailing_data"]);
-    says(&[&good, &[0; 17][..]].concat(), &["medium type.trailing_data"]);
+    says(&[&good, &[0; 17][..]].concat(), &["info type.trailing_data"]);
+    says(&[&good, &[1; 17][..]].concat(), &["medium type.trailing_data"]);
 }
 
 #[test]

@@ -92,7 +92,10 @@ pub(in crate::format) fn look(label: &str, view: &TextView, out: &mut Out<'_>) {
         });
     };
     find(rule);
-    let is_elsewhere = ["=\\\\", ">\\\\", "file://", "codebase=\"http"].iter().any(|mark| has(&head, mark));
+    // With a third slash it is a file of the same machine.
+    let mut shares = memmem::find_iter(&head, b"file://").filter_map(|at| head.get(at.checked_add(7)?));
+    let is_elsewhere =
+        ["=\\\\", ">\\\\", "codebase=\"http"].iter().any(|mark| has(&head, mark)) || shares.any(|next| *next != b'/');
     if matches!(&*rule.category, "exec.shortcut" | "exec.config") && is_elsewhere {
         find(&REACHES_OUT);
     }
@@ -135,22 +138,38 @@ fn markup(head: &[u8]) -> Option<&'static Rule> {
     // A declaration and the root may share a line.
     let begins =
         |name: &str| root.starts_with(name.as_bytes()) || has(head.get(..512).unwrap_or(head), &format!("?>{name}"));
+    // Elements stand close together or on lines of their own.
+    let close: Vec<u8> = head.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
     let is_property_list = begins("<plist") || has(head, "<plist");
-    if begins("<jnlp") {
+    let leads_to = |what: &str| has(&close, &format!("<key>url</key><string>{what}"));
+    if begins("<jnlp") || begins("<pcsettings") || is_installation(head, &begins) {
         Some(&SHORTCUT)
-    } else if begins("<librarydescription") || begins("<searchconnectordescription") {
+    } else if begins("<librarydescription") || begins("<searchconnectordescription") || begins("<persistedquery") {
         Some(&NETWORK_FOLDER)
-    } else if begins("<scriptlet") || begins("<package><job") || has(head, "<hta:application") {
+    } else if begins("<scriptlet")
+        || begins("<component>")
+        || begins("<mmc_consolefile")
+        || begins("<package") && (has(&close, "<package><job") || has(&close, "<package><component"))
+        || begins("<job") && has(&close, "<script")
+        || has(head, "<hta:application")
+    {
         Some(&MARKUP_SCRIPT)
     } else if begins("<xsl:stylesheet") && has(head, "urn:schemas-microsoft-com:xslt") && has(head, ":script") {
         Some(&XSLT_SCRIPT)
-    } else if is_property_list && has(head, "<key>commandstring</key>") {
+    } else if is_property_list && (has(head, "<key>commandstring</key>") || leads_to("file:")) {
         Some(&SHORTCUT)
-    } else if is_property_list && has(head, "<dict><key>url</key><string>") {
+    } else if is_property_list && leads_to("") {
         Some(&WEB_SHORTCUT)
     } else {
         None
     }
+}
+
+/// A program that is fetched and installed at a double click (ClickOnce).
+fn is_installation(head: &[u8], begins: &impl Fn(&str) -> bool) -> bool {
+    (begins("<asmv1:assembly") || begins("<assembly"))
+        && has(head, "urn:schemas-microsoft-com:asm.v")
+        && has(head, "<deployment")
 }
 
 /// Tags that the unsafe loader of Python calls (`!!python/object/apply:os.system`), or that of Java and Ruby.
@@ -173,9 +192,15 @@ fn other(head: &[u8]) -> Option<&'static Rule> {
     if is_encoded_command(first) {
         return Some(&ENCODED_COMMAND);
     }
-    let is_query = first == b"web"
+    // A program that is fetched and installed, and a session on another machine.
+    if first.starts_with(b"http") && has(first, ".application#") || has(head, "full address:s:") {
+        return Some(&SHORTCUT);
+    }
+    let is_query = matches!(first, b"web" | b"xlodbc")
         && lines.next() == Some(b"1")
-        && lines.next().is_some_and(|line| line.starts_with(b"http") || line.starts_with(b"\\\\"));
+        && lines.next().is_some_and(|line| {
+            [&b"http"[..], b"\\\\", b"driver=", b"dsn="].iter().any(|start| line.starts_with(start))
+        });
     is_query.then_some(&QUERY)
 }
 
@@ -234,6 +259,23 @@ mod tests {
             "<?xml version=\"1.0\"?><plist><dict><key>URL</key><string>https://x</string>",
             &["medium exec.shortcut"],
         );
+        says(
+            "xml",
+            "<plist>\n<dict>\n\t<key>URL</key>\n\t<string>file:///Applications/a.app</string>",
+            &["high exec.shortcut"],
+        );
+        says("xml", "<package>\n <job id=\"a\"><script>1</script></job></package>", &["high exec.script"]);
+        says("xml", "<PCSettings><SearchableContent/></PCSettings>", &["high exec.shortcut"]);
+        says("xml", "<?xml version=\"1.0\"?><persistedQuery version=\"1.0\">", &["high exec.shortcut"]);
+        says("xml", "<MMC_ConsoleFile ConsoleVersion=\"3.0\">", &["high exec.script"]);
+        says(
+            "xml",
+            "<asmv1:assembly xmlns=\"urn:schemas-microsoft-com:asm.v2\"><deployment install=\"true\"/>",
+            &["high exec.shortcut"],
+        );
+        says("txt", "http://host/a.application#a.application, Culture=neutral", &["high exec.shortcut"]);
+        says("txt", "screen mode id:i:2\nfull address:s:host\n", &["high exec.shortcut"]);
+        says("txt", "XLODBC\n1\nDRIVER=SQL Server;SERVER=host\n", &["high net.external_ref"]);
         says("yaml", "a: !!python/object/apply:os.system [id]\n", &["high exec.yaml_tag"]);
         says("txt", "#@~^AAAAAA==^#~@", &["high exec.script"]);
         says("toml", "[Version]\nSignature=\"$CHICAGO$\"\n", &["high exec.config"]);

@@ -1,9 +1,14 @@
 //! Columns, arrays, models, databases, documents of streams.
 
 use super::{super::peek::Peek, Proof, holds};
-use crate::sniff::peek::{find, is_binary};
+use crate::{
+    inflate,
+    sniff::peek::{find, is_binary},
+};
 
 pub(super) const PROOFS: &[Proof] = &[
+    // Word takes this much for its own, and whoever hides an object writes no more. Raw data may stand in it.
+    ("rtf", |b| b.has(0, b"{\\rt")),
     ("npy", |b| b.has(0, b"\x93NUMPY") && holds(b.u8(6), |major| (1..=3).contains(&major))),
     // Encapsulated PostScript with a preview (EPSF 3.0, section 5.2), and what printers are sent.
     ("ps", |b| b.has(0, b"\xc5\xd0\xd3\xc6") || b.has(0, b"\x04%!PS")),
@@ -37,7 +42,10 @@ pub(super) const PROOFS: &[Proof] = &[
     ("doc", |b| b.has(0, b"\xdb\xa5\x2d\x00") || b.has(0, b"\x31\xbe\x00\x00")),
 ];
 
-pub(super) const LAST_PROOFS: &[Proof] = &[("mat", is_mat4)];
+pub(super) const LAST_PROOFS: &[Proof] = &[("mat", is_mat4), ("zlib", |b| inflate::begins_zlib(b.head(ZLIB_HEAD)))];
+
+/// What is unpacked of a stream without a signature, to prove it.
+const ZLIB_HEAD: usize = 1024;
 
 /// A file of columns names itself at both ends. Cut, it must at least not read as text.
 fn has_end(b: Peek<'_>, one: &[u8], other: &[u8]) -> bool {

@@ -4,8 +4,7 @@ use super::{super::peek::Peek, Proof, holds};
 use crate::sniff::peek::is_binary;
 
 pub(super) const PROOFS: &[Proof] = &[
-    // PNG specification, section 5.2.
-    ("png", |b| b.has(0, b"\x89PNG\r\n\x1a\n")),
+    ("png", is_png),
     // ITU T.81 annex B: SOI and the start of the next marker.
     ("jpeg", |b| b.has(0, b"\xff\xd8\xff") && holds(b.u8(3), |marker| marker >= 0xc0 || marker == 0xff)),
     ("gif", is_gif),
@@ -35,6 +34,12 @@ pub(super) const WEAK_PROOFS: &[Proof] = &[
 
 /// No signature at all.
 pub(super) const LAST_PROOFS: &[Proof] = &[("tga", is_tga)];
+
+/// PNG specification, section 5.2. The signature is made to break where line ends are rewritten or a bit is dropped: the
+/// header behind it, of a length all its own, proves the picture all the same.
+fn is_png(b: Peek<'_>) -> bool {
+    b.has(0, b"\x89PNG\r\n\x1a\n") || (5..=11).any(|at| b.has(at, b"\0\0\0\x0dIHDR"))
+}
 
 /// `GIF89a` specification, section 18. Text that begins with the six letters has a screen of thousands of letters'
 /// width and never a block; it is a picture to browsers all the same, so a tag or an operator right behind counts.

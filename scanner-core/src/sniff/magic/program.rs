@@ -20,9 +20,30 @@ pub(super) const PROOFS: &[Proof] = &[
     // MS-SHLLINK 2.1: header size and the start of the class identifier.
     ("lnk", |b| b.has(0, b"\x4c\0\0\0\x01\x14\x02\0")),
     ("pyc", is_pyc),
+    // The version in two halves: 5.0 to what comes.
+    ("luac", |b| b.has(0, b"\x1bLua") && holds(b.u8(4), |version| (0x40..=0x6f).contains(&version))),
+    ("chm", |b| b.has(0, b"ITSF") && holds(b.u32_le(4), |version| (1..=4).contains(&version))),
+    ("crx", |b| b.has(0, b"Cr24") && holds(b.u32_le(4), |version| (2..=3).contains(&version))),
+    // MS-ONESTORE 2.3.1: the class of notebooks' sections and of their tables of contents.
+    ("onenote", |b| {
+        b.has(0, b"\xe4\x52\x5c\x7b\x8c\xd8\xa7\x4d\xae\xb1\x53\x78\xd0\x29\x96\xd3")
+            || b.has(0, b"\xa1\x2f\xff\x43\xd9\xef\x76\x4c\x9e\xe2\x10\xea\x57\x22\x76\x5f")
+    }),
+    // A footer of that kind stands at the front too, of a dynamic disk.
+    ("diskimage", |b| b.has(0, b"conectix\0\0\0")),
+    ("diskimage", |b| b.has(0, b"vhdxfile") && holds(b.u8(9), |low| low == 0)),
+    ("diskimage", |b| b.has(0, b"KDMV") && holds(b.u32_le(4), |version| (1..=3).contains(&version))),
+    ("diskimage", |b| b.has(0, b"QFI\xfb")),
+    ("diskimage", |b| b.has(0x40, b"\x7f\x10\xda\xbe")),
 ];
 
-pub(super) const LAST_PROOFS: &[Proof] = &[];
+pub(super) const LAST_PROOFS: &[Proof] = &[
+    // Images that say what they are in their last 512 bytes: of macOS, and disks of fixed size.
+    ("diskimage", |b| {
+        let footer = b.len().saturating_sub(512);
+        b.len() >= 512 && (b.has(footer, b"koly\0\0\0") || b.has(footer, b"conectix\0\0\0"))
+    }),
+];
 
 /// "MZ" alone is two letters: the PE signature where the header says, or fields of a DOS header that make sense.
 fn is_pe(b: Peek<'_>) -> bool {

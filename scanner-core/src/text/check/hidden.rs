@@ -4,13 +4,14 @@
 
 use std::ops::Range;
 
-use super::{Check, Said, Sink, saying};
+use super::{About, Check, Said, Sink, saying};
 use crate::{
     finding::{Confidence, Rule, RuleText, Severity},
     text::confusable::{ascii_twin, is_foreign},
 };
 
-pub(super) const CHECK: Check = Check { rules: &[&BIDI, &CONTROL, &HOMOGLYPH, &TAGS, &VARIATION, &ZERO_WIDTH], run };
+pub(super) const CHECK: Check =
+    Check { rules: &[&BIDI, &CONTROL, &HOMOGLYPH, &TAGS, &VARIATION, &ZERO_WIDTH], about: About::Shown, run };
 
 static BIDI: Rule = Rule::built_in(
     "hidden/bidi",

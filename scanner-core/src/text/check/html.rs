@@ -5,11 +5,14 @@
 
 use memchr::memmem;
 
-use super::{Check, Said, Sink, saying};
+use super::{About, Check, Said, Sink, saying};
 use crate::finding::{Confidence, Rule, RuleText, Severity};
 
-pub(super) const CHECK: Check =
-    Check { rules: &[&BASE, &FOREIGN_OBJECT, &FORM, &FRAME, &HANDLER, &META, &OBJECT, &SCRIPT, &STYLE, &URL], run };
+pub(super) const CHECK: Check = Check {
+    rules: &[&BASE, &FOREIGN_OBJECT, &FORM, &FRAME, &HANDLER, &META, &OBJECT, &SCRIPT, &STYLE, &URL],
+    about: About::Markup,
+    run,
+};
 
 const REMEDY: &str = "Show the text escaped, or clean the markup, before it reaches a page.";
 

@@ -4,10 +4,10 @@ use std::sync::LazyLock;
 
 use memchr::memmem;
 
-use super::{Check, Said, Sink};
+use super::{About, Check, Said, Sink};
 use crate::finding::{Confidence, Rule, RuleText, Severity};
 
-pub(super) const CHECK: Check = Check { rules: &[&PRIVATE_KEY], run };
+pub(super) const CHECK: Check = Check { rules: &[&PRIVATE_KEY], about: About::Data, run };
 
 static PRIVATE_KEY: Rule = Rule::built_in(
     "secret/private-key",

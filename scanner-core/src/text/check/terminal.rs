@@ -6,11 +6,11 @@
 
 use std::ops::Range;
 
-use super::{Check, Said, Sink, saying};
+use super::{About, Check, Said, Sink, saying};
 use crate::finding::{Confidence, Rule, RuleText, Severity};
 
 pub(super) const CHECK: Check =
-    Check { rules: &[&CLIPBOARD, &CONCEAL, &CONTROL, &CURSOR, &DEVICE, &HYPERLINK, &TITLE], run };
+    Check { rules: &[&CLIPBOARD, &CONCEAL, &CONTROL, &CURSOR, &DEVICE, &HYPERLINK, &TITLE], about: About::Shown, run };
 
 static CLIPBOARD: Rule = Rule::built_in(
     "terminal/clipboard",

@@ -2,10 +2,14 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::pattern::{ANCHOR_SHORTEST, Pattern, byte_classes, derived_anchors};
+use super::{
+    gitleaks::{self, Extends, Gitleaks},
+    pattern::{ANCHOR_SHORTEST, Pattern, byte_classes, derived_anchors},
+};
 use crate::{
     finding::{Confidence, Rule, Severity, is_category, sha256_hex},
     settings::{self, At, SettingsError, Table},
+    text::proof::Proof,
 };
 
 /// A rule of a rule file.
@@ -34,9 +38,13 @@ pub struct TextRule {
     pub public_prefix: usize,
     /// Of a secret: fewest bits of entropy per byte, in tenths; below it is no secret.
     pub entropy_tenths: u64,
+    /// Of a secret: what proves it beyond its shape.
+    pub proof: Option<Proof>,
     /// Types of artifacts it reads; empty is all.
     pub applies_to: Vec<String>,
     pub(crate) pattern: Pattern,
+    /// What a rule of a gitleaks file asks for instead.
+    pub(crate) gitleaks: Option<Box<Gitleaks>>,
 }
 
 const RULE_KEYS: &[&str] = &[
@@ -55,6 +63,7 @@ const RULE_KEYS: &[&str] = &[
     "weak",
     "public_prefix",
     "entropy_tenths",
+    "proof",
     "applies_to",
     "examples",
     "counterexamples",
@@ -107,8 +116,11 @@ pub(super) fn file(
     known: &Known,
     seen: &mut BTreeMap<String, String>,
     rules: &mut Vec<TextRule>,
-) -> Result<(), SettingsError> {
+) -> Result<Extends, SettingsError> {
     settings::parse(name, text, |root| {
+        if gitleaks::is_one(root) {
+            return gitleaks::file(name, root, seen, rules);
+        }
         root.only(&["words", "rule"])?;
         let words = words(root)?;
         let tables = root.tables("rule")?;
@@ -123,7 +135,7 @@ pub(super) fn file(
             }
             rules.push(rule);
         }
-        Ok(())
+        Ok(Extends::default())
     })
 }
 
@@ -221,8 +233,10 @@ fn rule(
         before,
         public_prefix: bounded(table, "public_prefix", 32)?,
         entropy_tenths: table.number("entropy_tenths")?.map_or(0, |number| number.value),
+        proof: table.string("proof")?.map(|proof| proof.one_of("proof", &Proof::ALL, Proof::name)).transpose()?,
         applies_to: list(table, "applies_to")?,
         pattern,
+        gitleaks: None,
     })
 }
 

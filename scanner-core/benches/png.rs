@@ -1,0 +1,46 @@
+//! Time of a scan of charts in this process, beside a decode with the `png` crate in the same run, over the shared
+//! corpus of files: `cargo bench -p scanner-core --bench png`. Says nothing and succeeds where there is no corpus.
+#![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a bench reports to a terminal, and may stop")]
+
+use std::{
+    fs, hint,
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+use scanner_core::{Input, Limits, RuleSet, Scanner};
+
+/// Rounds over all charts; the best counts.
+const ROUNDS: u32 = 15;
+
+fn main() {
+    let shared = std::env::var_os("SCANNER_SHARED")
+        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared")), PathBuf::from);
+    let Ok(folder) = fs::read_dir(shared.join("corpora/files/png_honest")) else { return };
+    let mut charts: Vec<Vec<u8>> = folder
+        .flatten()
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with("mpl_"))
+        .flat_map(|entry| fs::read(entry.path()))
+        .collect();
+    charts.sort_unstable();
+    let scanner = Scanner::new(RuleSet::built_in(scanner_rules::FILES).unwrap(), Limits::default());
+    let (mut decoded, mut scanned) = (Duration::MAX, Duration::MAX);
+    for _ in 0..ROUNDS {
+        decoded = decoded.min(time(&charts, |chart| {
+            let mut reader = png::Decoder::new(std::io::Cursor::new(chart)).read_info().unwrap();
+            let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+            hint::black_box(reader.next_frame(&mut pixels).unwrap());
+        }));
+        scanned = scanned.min(time(&charts, |chart| {
+            hint::black_box(scanner.scan(Input::file("chart.png", chart.to_vec())));
+        }));
+    }
+    let share = scanned.as_secs_f64() / decoded.as_secs_f64();
+    println!("{} charts: decode {decoded:?}, scan {scanned:?}: {share:.2} of a decode", charts.len());
+}
+
+fn time(charts: &[Vec<u8>], call: impl Fn(&[u8])) -> Duration {
+    let start = Instant::now();
+    charts.iter().for_each(|chart| call(chart));
+    start.elapsed()
+}

@@ -1,0 +1,358 @@
+//! Tokens (ISO 32000-1 §7.2): the same for files, object streams, page contents and character maps.
+
+use std::borrow::Cow;
+
+/// One token. Strings are as they stand, without their brackets: [`literal`] and [`hexadecimal`] undo them.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Token<'a> {
+    Int(i64),
+    Real(f64),
+    Name(Name<'a>),
+    Literal(&'a [u8]),
+    Hex(&'a [u8]),
+    ArrayOpen,
+    ArrayClose,
+    DictOpen,
+    DictClose,
+    Word(&'a [u8]),
+    /// A string that never ends, from there on.
+    Endless,
+    End,
+}
+
+/// A name without its slash, its escapes undone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Name<'a> {
+    pub(super) text: Cow<'a, [u8]>,
+    /// It was written with escapes that no writer needs: letters or digits.
+    pub(super) is_disguised: bool,
+}
+
+/// White space of §7.2.2.
+pub(super) const fn is_white(byte: u8) -> bool {
+    matches!(byte, 0 | 9 | 10 | 12 | 13 | 32)
+}
+
+const fn is_delimiter(byte: u8) -> bool {
+    matches!(byte, b'(' | b')' | b'<' | b'>' | b'[' | b']' | b'{' | b'}' | b'/' | b'%')
+}
+
+const fn is_regular(byte: u8) -> bool {
+    !is_white(byte) && !is_delimiter(byte)
+}
+
+/// A cursor over tokens.
+#[derive(Clone, Debug)]
+pub(super) struct Lexer<'a> {
+    data: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Lexer<'a> {
+    pub(super) fn new(data: &'a [u8], at: usize) -> Self {
+        Self { data, at: at.min(data.len()) }
+    }
+
+    pub(super) fn position(&self) -> usize {
+        self.at
+    }
+
+    pub(super) fn seek(&mut self, at: usize) {
+        self.at = at.min(self.data.len());
+    }
+
+    pub(super) fn rest(&self) -> &'a [u8] {
+        self.data.get(self.at..).unwrap_or_default()
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.data.get(self.at).copied()
+    }
+
+    fn step(&mut self, by: usize) {
+        self.at = self.at.saturating_add(by).min(self.data.len());
+    }
+
+    /// Over white space and comments.
+    pub(super) fn skip_white(&mut self) {
+        while let Some(byte) = self.peek() {
+            if byte == b'%' {
+                let line = memchr::memchr2(b'\n', b'\r', self.rest()).unwrap_or(usize::MAX);
+                self.step(line);
+            } else if is_white(byte) {
+                self.step(1);
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// The bytes as long as they are regular characters.
+    fn regular(&mut self) -> &'a [u8] {
+        let rest = self.rest();
+        let length = rest.iter().position(|byte| !is_regular(*byte)).unwrap_or(rest.len());
+        self.step(length);
+        rest.get(..length).unwrap_or_default()
+    }
+
+    pub(super) fn next(&mut self) -> Token<'a> {
+        self.skip_white();
+        let Some(first) = self.peek() else { return Token::End };
+        match first {
+            b'/' => {
+                self.step(1);
+                let raw = self.regular();
+                Token::Name(name(raw))
+            }
+            b'(' => self.literal(),
+            b'<' if self.data.get(self.at.saturating_add(1)) == Some(&b'<') => {
+                self.step(2);
+                Token::DictOpen
+            }
+            b'<' => {
+                let from = self.at.saturating_add(1);
+                let Some(length) = self.data.get(from..).and_then(|rest| memchr::memchr(b'>', rest)) else {
+                    self.at = self.data.len();
+                    return Token::Endless;
+                };
+                let end = from.saturating_add(length);
+                self.at = end.saturating_add(1);
+                Token::Hex(self.data.get(from..end).unwrap_or_default())
+            }
+            b'>' if self.data.get(self.at.saturating_add(1)) == Some(&b'>') => {
+                self.step(2);
+                Token::DictClose
+            }
+            b'[' => {
+                self.step(1);
+                Token::ArrayOpen
+            }
+            b']' => {
+                self.step(1);
+                Token::ArrayClose
+            }
+            b'>' | b')' | b'{' | b'}' => {
+                let rest = self.rest();
+                self.step(1);
+                Token::Word(rest.get(..1).unwrap_or_default())
+            }
+            b'0'..=b'9' | b'+' | b'-' | b'.' => {
+                let raw = self.regular();
+                number(raw).unwrap_or(Token::Word(raw))
+            }
+            _ => Token::Word(self.regular()),
+        }
+    }
+
+    /// Round brackets in pairs, a backslash takes the next byte along (§7.3.4.2).
+    fn literal(&mut self) -> Token<'a> {
+        let from = self.at.saturating_add(1);
+        let mut at = from;
+        let mut open = 1_usize;
+        while let Some(found) =
+            self.data.get(at..).and_then(|rest| memchr::memchr3(b'(', b')', b'\\', rest))
+        {
+            let here = at.saturating_add(found);
+            at = here.saturating_add(1);
+            match self.data.get(here) {
+                Some(b'\\') => at = at.saturating_add(1),
+                Some(b'(') => open = open.saturating_add(1),
+                _ => {
+                    open = open.saturating_sub(1);
+                    if open == 0 {
+                        self.at = at;
+                        return Token::Literal(self.data.get(from..here).unwrap_or_default());
+                    }
+                }
+            }
+        }
+        self.at = self.data.len();
+        Token::Endless
+    }
+}
+
+/// An integer or a real; what overflows or reads strangely (`--5`, `1.2.3`) as readers take it, where they do.
+fn number<'a>(raw: &[u8]) -> Option<Token<'a>> {
+    let (negative, digits) = match raw {
+        [b'-', rest @ ..] => (true, rest),
+        [b'+', rest @ ..] => (false, rest),
+        _ => (false, raw),
+    };
+    // A doubled sign is read as one by most.
+    let digits = if let [b'-', rest @ ..] = digits { rest } else { digits };
+    if digits.is_empty() || !digits.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'-')) {
+        return None;
+    }
+    if digits.iter().all(u8::is_ascii_digit) {
+        let mut value = 0_i64;
+        for digit in digits {
+            value = value.saturating_mul(10).saturating_add(i64::from(digit.wrapping_sub(b'0')));
+        }
+        return Some(Token::Int(if negative { value.saturating_neg() } else { value }));
+    }
+    let mut value = 0.0_f64;
+    let mut scale = 0.0_f64;
+    for byte in digits {
+        match byte {
+            b'.' if scale == 0.0 => scale = 1.0,
+            b'0'..=b'9' => {
+                let digit = f64::from(byte.wrapping_sub(b'0'));
+                if scale == 0.0 {
+                    value = value * 10.0 + digit;
+                } else {
+                    scale /= 10.0;
+                    value += digit * scale;
+                }
+            }
+            _ => break,
+        }
+    }
+    Some(Token::Real(if negative { -value } else { value }))
+}
+
+/// Undoes `#xx` (§7.3.5).
+fn name(raw: &[u8]) -> Name<'_> {
+    let mut is_disguised = false;
+    if memchr::memchr(b'#', raw).is_none() {
+        return Name { text: Cow::Borrowed(raw), is_disguised };
+    }
+    let mut text = Vec::with_capacity(raw.len());
+    let mut rest = raw;
+    while let [first, tail @ ..] = rest {
+        rest = tail;
+        match (first, tail) {
+            (b'#', [high, low, tail @ ..]) => {
+                if let (Some(high), Some(low)) = (digit(*high), digit(*low)) {
+                    let byte = high << 4 | low;
+                    is_disguised |= byte.is_ascii_alphanumeric();
+                    text.push(byte);
+                    rest = tail;
+                } else {
+                    text.push(b'#');
+                }
+            }
+            _ => text.push(*first),
+        }
+    }
+    Name { text: Cow::Owned(text), is_disguised }
+}
+
+pub(super) const fn digit(byte: u8) -> Option<u8> {
+    match byte {
+        b'0'..=b'9' => Some(byte.wrapping_sub(b'0')),
+        b'a'..=b'f' => Some(byte.wrapping_sub(b'a').wrapping_add(10)),
+        b'A'..=b'F' => Some(byte.wrapping_sub(b'A').wrapping_add(10)),
+        _ => None,
+    }
+}
+
+/// The bytes of a literal string (§7.3.4.2).
+pub(super) fn literal(raw: &[u8]) -> Cow<'_, [u8]> {
+    if memchr::memchr2(b'\\', b'\r', raw).is_none() {
+        return Cow::Borrowed(raw);
+    }
+    let mut text = Vec::with_capacity(raw.len());
+    let mut rest = raw;
+    while let [first, tail @ ..] = rest {
+        rest = tail;
+        if *first == b'\r' {
+            text.push(b'\n');
+            rest = tail.strip_prefix(b"\n").unwrap_or(tail);
+            continue;
+        }
+        if *first != b'\\' {
+            text.push(*first);
+            continue;
+        }
+        let [escaped, tail @ ..] = tail else { break };
+        rest = tail;
+        match escaped {
+            b'n' => text.push(b'\n'),
+            b'r' => text.push(b'\r'),
+            b't' => text.push(b'\t'),
+            b'b' => text.push(8),
+            b'f' => text.push(12),
+            b'\n' => {}
+            b'\r' => rest = tail.strip_prefix(b"\n").unwrap_or(tail),
+            b'0'..=b'7' => {
+                let mut value = escaped.wrapping_sub(b'0');
+                for _ in 0..2 {
+                    let [next @ b'0'..=b'7', tail @ ..] = rest else { break };
+                    // A number above 255 loses its high bit.
+                    value = value.wrapping_shl(3) | next.wrapping_sub(b'0');
+                    rest = tail;
+                }
+                text.push(value);
+            }
+            other => text.push(*other),
+        }
+    }
+    Cow::Owned(text)
+}
+
+/// The bytes of a hexadecimal string (§7.3.4.3): what is no digit is skipped, a missing last digit is zero.
+pub(super) fn hexadecimal(raw: &[u8]) -> Vec<u8> {
+    let mut text = Vec::with_capacity(raw.len().div_ceil(2));
+    let mut half = None;
+    for value in raw.iter().copied().filter_map(digit) {
+        half = match half {
+            None => Some(value << 4),
+            Some(high) => {
+                text.push(high | value);
+                None
+            }
+        };
+    }
+    text.extend(half);
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(data: &[u8]) -> Vec<Token<'_>> {
+        let mut lexer = Lexer::new(data, 0);
+        let mut tokens = Vec::new();
+        loop {
+            match lexer.next() {
+                Token::End => return tokens,
+                token => tokens.push(token),
+            }
+        }
+    }
+
+    #[test]
+    fn tokens_of_every_kind() {
+        let name = |text: &'static [u8], is_disguised| Token::Name(Name { text: Cow::Borrowed(text), is_disguised });
+        assert_eq!(
+            all(b"<</J#61va#20x/ /A%c\n[-1 +.5 --3 4.](a(b)\\)c)<4 1>true>>"),
+            [
+                Token::DictOpen,
+                name(b"Java x", true),
+                name(b"", false),
+                name(b"A", false),
+                Token::ArrayOpen,
+                Token::Int(-1),
+                Token::Real(0.5),
+                Token::Int(-3),
+                Token::Real(4.0),
+                Token::ArrayClose,
+                Token::Literal(b"a(b)\\)c"),
+                Token::Hex(b"4 1"),
+                Token::Word(b"true"),
+                Token::DictClose,
+            ]
+        );
+        assert_eq!(all(b"(a(b)"), [Token::Endless]);
+        assert_eq!(all(b"<41"), [Token::Endless]);
+        assert_eq!(all(b"99999999999999999999"), [Token::Int(i64::MAX)]);
+        assert_eq!(all(b"a#zz/b#zz")[1], name(b"b#zz", false));
+    }
+
+    #[test]
+    fn strings_lose_their_escapes() {
+        assert_eq!(&*literal(b"a\\(\\101\\1\\n\\\r\nb\r\nc\\q\\"), b"a(A\x01\nb\ncq");
+        assert_eq!(hexadecimal(b"4 1 4"), b"A@");
+    }
+}

@@ -1,0 +1,200 @@
+//! XML: entities, style sheets that run, inclusions, and whether it is whole.
+
+use std::ops::Range;
+
+use memchr::memmem;
+
+use super::markup::{
+    address::Address,
+    element::{Element, local},
+    entity,
+    judge::{Judge, is_shifting},
+    rules,
+    token::{Dialect, Tag, Token, Tokens},
+    walk::{Walk, Watch},
+};
+use crate::{
+    finding::{Confidence, Finding, Rule, RuleText, Severity, Stop},
+    format::{Format, Out, Subject, ooxml, program::launcher, text},
+    limits::Budget,
+    reader::count,
+    view::TextView,
+};
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) const FORMAT: Format =
+    Format { name: "xml", labels: &["xml"], inspect, rules: &[&STRUCTURE, &CUT, &ENCODING, &launcher::XSLT_SCRIPT] };
+
+pub(super) static STRUCTURE: Rule = Rule::built_in(
+    "xml/structure",
+    "malformed.structure",
+    Severity::Medium,
+    Confidence::High,
+    RuleText {
+        title: "Tags that do not fit each other",
+        why: "A parser has to refuse such a file; a program that goes on sees other elements than the next one.",
+        remedy: "Ask for the file to be written again.",
+    },
+);
+
+pub(super) static CUT: Rule = Rule::built_in(
+    "xml/truncated",
+    "malformed.truncated",
+    Severity::Medium,
+    Confidence::High,
+    RuleText {
+        title: "The file ends in the middle",
+        why: "Elements are still open at its end: what should follow is missing, and nobody knows what it was.",
+        remedy: "Ask for the whole file.",
+    },
+);
+
+pub(super) static ENCODING: Rule = Rule::built_in(
+    "xml/encoding",
+    "malformed.encoding",
+    Severity::Medium,
+    Confidence::High,
+    RuleText {
+        title: "An encoding in which harmless letters become markup",
+        why: "Read as UTF-7 or with the shifts of ISO-2022 the same bytes are other characters, and elements may stand where none are seen.",
+        remedy: "Write the file again as UTF-8.",
+    },
+);
+
+fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
+    // A document of an office program that is one XML and no zip.
+    if ooxml::flat::inspect(subject.bytes, out, budget)? {
+        return Ok(());
+    }
+    let decoded = text::inspect(subject, out, budget);
+    let Some(view) = out.texts.pop() else { return decoded };
+    let mut judge = Judge::of(&view);
+    let mut document = Document::default();
+    let mut walk = Walk::of(&view, Dialect::Xml);
+    let walked = walk.run(&view, &mut judge, &mut document, out, budget);
+    well_formed(&walk, &view, out);
+    walked.and(decoded)
+}
+
+/// What is remembered of the document.
+#[derive(Debug, Default)]
+struct Document {
+    /// Elements of XHTML or SVG are among its own: a browser acts on them.
+    is_shown: bool,
+    /// It is a style sheet (XSLT).
+    is_style_sheet: bool,
+    /// Prefixes of name spaces whose elements are programs to a style sheet.
+    programs: Vec<Vec<u8>>,
+}
+
+/// Name spaces in which XSLT processors run code.
+const RUNS: [&str; 8] = [
+    "urn:schemas-microsoft-com:xslt",
+    "http://xml.apache.org/xalan",
+    "http://xml.apache.org/xslt",
+    "xalan://",
+    "http://php.net/xsl",
+    "http://saxon.sf.net",
+    "http://icl.com/saxon",
+    "java",
+];
+
+impl Watch for Document {
+    fn open(&mut self, element: &Element<'_>, depth: usize, judge: &mut Judge<'_>, out: &mut Out<'_>) {
+        for property in element.properties.iter().filter(|property| property.name.starts_with(b"xmlns")) {
+            let value = property.value.trim_ascii();
+            self.is_shown |= matches!(value, b"http://www.w3.org/1999/xhtml" | b"http://www.w3.org/2000/svg");
+            self.is_style_sheet |= value == b"http://www.w3.org/1999/XSL/Transform" && depth == 0;
+            if RUNS.iter().any(|space| value.starts_with(space.as_bytes())) && self.programs.len() < 16 {
+                self.programs.push(local(&property.name).to_vec());
+            }
+        }
+        let at = || element.whole.clone();
+        if self.is_style_sheet {
+            if element.is(&[b"script", b"component"]) && !self.programs.is_empty() {
+                judge.tell(&launcher::XSLT_SCRIPT, at(), "", out);
+            }
+            for property in &element.properties {
+                let calls = |prefix: &Vec<u8>| {
+                    memmem::find(&property.value, &[&**prefix, b":"].concat()).is_some_and(|_| property.value.contains(&b'('))
+                };
+                if matches!(&*property.name, b"select" | b"test" | b"match") && self.programs.iter().any(calls) {
+                    judge.tell(&launcher::XSLT_SCRIPT, at(), "an expression that calls a program", out);
+                }
+                let reads = memmem::find_iter(&property.value, b"document(").any(|at| {
+                    let argument = property.value.get(at.saturating_add(9)..).unwrap_or_default().trim_ascii_start();
+                    argument.split_first().is_some_and(|(quote, rest)| {
+                        matches!(quote, b'\'' | b'"') && Address::of(rest) == Address::Elsewhere
+                    })
+                });
+                if reads {
+                    judge.tell(&rules::EXTERNAL, at(), "a style sheet reads from elsewhere", out);
+                }
+            }
+        }
+        let is_inclusion = element.is(&[b"include", b"import"]) && (self.is_style_sheet || element.value(b"parse").is_some())
+            || element.is(&[b"include"]) && element.properties.iter().any(|property| {
+                property.name.starts_with(b"xmlns") && property.value.starts_with(b"http://www.w3.org/2001/XInclude")
+            });
+        if is_inclusion && element.value(b"href").is_some_and(|address| Address::of(address) == Address::Elsewhere) {
+            judge.tell(&rules::EXTERNAL, at(), "another document is included", out);
+        }
+    }
+
+    fn instruction(&mut self, text: &[u8], at: Range<usize>, judge: &mut Judge<'_>, out: &mut Out<'_>) {
+        instruction(text, at, judge, out);
+    }
+
+    fn is_shown(&self) -> bool {
+        self.is_shown
+    }
+}
+
+/// A declaration of XML, or an instruction to a program: `xml-stylesheet` is followed by browsers.
+pub(super) fn instruction(text: &[u8], at: Range<usize>, judge: &mut Judge<'_>, out: &mut Out<'_>) {
+    let inside = text.get(at.clone()).unwrap_or_default();
+    let tag = [b"<", inside, b">"].concat();
+    let mut tokens = Tokens::of(&tag, Dialect::Xml);
+    let Some(Token::Open(Tag { name, .. })) = tokens.next() else { return };
+    let value = |wanted: &[u8]| {
+        tokens
+            .attributes()
+            .iter()
+            .find(|attribute| tag.get(attribute.name.clone()).is_some_and(|name| name.eq_ignore_ascii_case(wanted)))
+            .and_then(|attribute| tag.get(attribute.value.clone()))
+            .map(entity::decoded)
+    };
+    match tag.get(name) {
+        Some(b"xml") if value(b"encoding").is_some_and(|name| is_shifting(&name)) => {
+            judge.tell(&ENCODING, at, "", out);
+        }
+        Some(b"xml-stylesheet") => match value(b"href").map(|address| Address::of(&address)) {
+            Some(Address::Elsewhere) => judge.tell(&rules::EXTERNAL, at, "a style sheet is loaded from elsewhere", out),
+            Some(address) if address.runs() => judge.tell(&rules::SCRIPT_URL, at, "", out),
+            _ => {}
+        },
+        _ => {}
+    }
+}
+
+/// Says what keeps the walked text from being XML.
+pub(super) fn well_formed(walk: &Walk<'_>, view: &TextView, out: &mut Out<'_>) {
+    let place = |finding: Finding, at: usize| match view.map.as_ref() {
+        Some(map) => {
+            let span = map.span(count(at), count(at));
+            finding.at(span.start, span.end)
+        }
+        None => finding,
+    };
+    if let Some(at) = walk.cut_at {
+        out.find(place(Finding::built_in(&CUT), at));
+    } else if walk.left_open > 0 && walk.mismatched.is_none() {
+        let message = format!("{} elements are still open at the end", walk.left_open);
+        out.find(place(Finding::built_in(&CUT), view.text.len()).message(message));
+    }
+    if let Some((at, times)) = walk.mismatched {
+        out.find(place(Finding::built_in(&STRUCTURE), at).message(format!("{times} end tags do not fit what is open")));
+    }
+}
