@@ -203,7 +203,8 @@ impl Anchors {
 impl<const BYTES: usize> Grams<BYTES> {
     fn of(by_gram: BTreeMap<u32, Vec<Spot>>) -> Self {
         let slots = TABLE_SLOTS.max(by_gram.len().saturating_mul(2)).next_power_of_two();
-        let mut grams = Self { bitmap: empty(), second: empty(), table: vec![Slot::default(); slots], places: Vec::new() };
+        let mut grams =
+            Self { bitmap: empty(), second: empty(), table: vec![Slot::default(); slots], places: Vec::new() };
         for (gram, places) in by_gram {
             for (bitmap, hash) in [(&mut grams.bitmap, FIRST), (&mut grams.second, SECOND)] {
                 let (byte, bit) = Self::slot(gram, hash);
