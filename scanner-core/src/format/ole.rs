@@ -1,4 +1,4 @@
-//! Documents that are OLE compound files: Word, Excel, PowerPoint and Outlook, whatever stands in them and in documents
+//! Documents that are OLE compound files: Word, Excel, `PowerPoint` and Outlook, whatever stands in them and in documents
 //! inside them. Every storage is looked at for what it holds, in one pass over the directory.
 
 use bytes::Bytes;

@@ -202,12 +202,8 @@ impl Archive<'_> {
         }
     }
 
-    /// Makes every entry a child. The names of those that hold nothing are read here.
-    pub(crate) fn members(&self, out: &mut Out<'_>) {
-        self.members_but(out, |_| false);
-    }
-
-    /// The same, but for entries that are numbers and nothing else.
+    /// Makes every entry a child, but for those that are numbers and nothing else. The names of those that hold nothing
+    /// are read here.
     fn members_but(&self, out: &mut Out<'_>, mut is_numbers: impl FnMut(&Entry) -> bool) {
         let mut names = Names::default();
         for entry in &self.entries {

@@ -1,7 +1,7 @@
 //! Files built by hand; the name of a case is its defect.
 
 use super::*;
-use crate::format::testing::{self, Seen, look};
+use crate::format::testing::{self, Seen};
 
 fn part(name: &[u8; 4], content: &[u8]) -> Vec<u8> {
     [&u32::try_from(content.len() + 8).unwrap().to_be_bytes()[..], name, content].concat()
@@ -13,10 +13,6 @@ fn boxed(parts: &[Vec<u8>]) -> Vec<u8> {
 
 /// Small, 3 × 8 lines, as wide as high.
 const SMALL: &[u8] = b"\xff\x0a\x45\0\0\0";
-
-fn seen(bytes: &[u8]) -> Seen {
-    look(&FORMAT, "jxl", bytes)
-}
 
 #[track_caller]
 fn says(bytes: &[u8], expected: &[&str]) -> Seen {

@@ -1,4 +1,4 @@
-//! PowerPoint presentations (MS-PPT): one stream of records in records, walked without going down: what stands in a
+//! `PowerPoint` presentations (MS-PPT): one stream of records in records, walked without going down: what stands in a
 //! container follows its head.
 
 use bytes::Bytes;
@@ -140,7 +140,7 @@ impl Slides {
     }
 }
 
-/// The storage of an object: as it stands, or packed behind its length. PowerPoint does not end the packed stream: it
+/// The storage of an object: as it stands, or packed behind its length. `PowerPoint` does not end the packed stream: it
 /// stops after a block of nothing, and the end is added here.
 fn storage(data: Bytes, is_packed: bool) -> Source {
     const UNENDED: &[u8] = b"\0\0\xff\xff";

@@ -187,7 +187,7 @@ mod documents {
     }
 }
 
-/// PowerPoint.
+/// `PowerPoint`.
 mod slides {
     use super::*;
 

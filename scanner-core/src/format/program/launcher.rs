@@ -165,7 +165,7 @@ fn markup(head: &[u8]) -> Option<&'static Rule> {
     }
 }
 
-/// A program that is fetched and installed at a double click (ClickOnce).
+/// A program that is fetched and installed at a double click (`ClickOnce`).
 fn is_installation(head: &[u8], begins: &impl Fn(&str) -> bool) -> bool {
     (begins("<asmv1:assembly") || begins("<assembly"))
         && has(head, "urn:schemas-microsoft-com:asm.v")
