@@ -179,6 +179,7 @@ impl Archive<'_> {
                 return None;
             }
         };
+        self.not_for_all(entry);
         let unpacked = inflate::unpack(&source, budget);
         let checked = claim::check(entry.claim(), &unpacked, &entry.place(), out, budget);
         if let Some(stop) = unpacked.stop.or(checked.err().map(Stop::from)) {
@@ -194,6 +195,7 @@ impl Archive<'_> {
     pub(crate) fn child(&self, entry: &Entry, out: &mut Out<'_>) {
         match self.source(entry) {
             Ok(source) => {
+                self.not_for_all(entry);
                 let mut child = Artifact::new(Origin::Member, source).named(entry.name.clone());
                 child.claim = Some(entry.claim());
                 out.children.push(child);
@@ -230,6 +232,13 @@ impl Archive<'_> {
             && self
                 .source(entry)
                 .is_ok_and(|source| source.codec == Codec::Stored && sniff(&source.packed).kind == sniff::unknown())
+    }
+
+    /// A plain member under a flag that says it needs a key is read here, and by no reader that believes the flag.
+    fn not_for_all(&self, entry: &Entry) {
+        if entry.is_encrypted() {
+            self.close(Closed::Encrypted, entry.at);
+        }
     }
 
     fn close(&self, closed: Closed, at: usize) {
