@@ -42,6 +42,8 @@ use undo::Marks;
 const STEPS_PER_ANCHOR: u64 = 12;
 /// Forms within forms that are written out.
 const LAYERS: u8 = 2;
+/// Hits before and behind one that may be of the same words.
+const NEIGHBOURS: usize = 8;
 /// Bytes of a plain pass for one step: the matcher reads about 0.4 bytes a nanosecond.
 const BYTES_PER_STEP: u64 = 4;
 /// After that many failed looks in a row within [`DENSE_BYTES`], a rule reads on in one pass instead: text stuffed
@@ -260,7 +262,11 @@ impl Reading<'_> {
         let mut lines = Lines::of(text);
         let discusses = names_subject && kept.iter().any(|hit| hit.injection) && mention::discusses(text);
         let mut speaks: Option<Finding> = None;
-        for mut hit in kept {
+        let told_better: Vec<bool> = (0..kept.len()).map(|at| self.is_told_better(&kept, at)).collect();
+        for (mut hit, told_better) in kept.into_iter().zip(told_better) {
+            if told_better {
+                continue;
+            }
             if discusses && hit.injection {
                 hit.severity = hit.severity.min(Severity::Medium);
                 if mention::is_quoted(text, &hit.range) {
@@ -310,6 +316,21 @@ impl Reading<'_> {
                 ..spoken
             });
         }
+    }
+
+    /// Whether a rule beside says the same of the same words, and says it louder: one thing is told once.
+    fn is_told_better(&self, kept: &[Hit], at: usize) -> bool {
+        let Some((hit, rule)) = kept.get(at).and_then(|hit| Some((hit, self.rule_of(&hit.source)?))) else { return false };
+        // Hits are in order of position, so those of the same words stand close.
+        let near = at.saturating_sub(NEIGHBOURS)..at.saturating_add(NEIGHBOURS).min(kept.len());
+        let neighbours = kept.get(near).unwrap_or_default().iter();
+        hit.injection
+            && neighbours.filter(|other| other.injection && other.source != hit.source).any(|other| {
+                other.severity > hit.severity
+                    && other.range.start < hit.range.end
+                    && hit.range.start < other.range.end
+                    && self.rule_of(&other.source).is_some_and(|other| other.category == rule.category)
+            })
     }
 
     fn rule_of(&self, source: &Source) -> Option<RuleRef> {

@@ -144,7 +144,9 @@ impl Book<'_> {
         if is_first {
             return Err(self.stop("the workbook does not begin like one", 0));
         }
-        if self.depth > 0 || self.last_sheet >= count(bytes.len()) {
+        // Not even the head of its first record is left.
+        let is_cut = self.last_sheet.saturating_add(4) > count(bytes.len());
+        if self.depth > 0 || is_cut {
             return Err(self.stop("the workbook ends before its last sheet does", reader.position()));
         }
         Ok(())
