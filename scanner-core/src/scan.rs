@@ -323,6 +323,8 @@ impl Run<'_> {
             // Not read at all rather than read in part: the gap says so.
         } else if let Some(format) = format::of(kind) {
             stops.extend((format.inspect)(&subject, &mut out, &mut self.budget).err().map(|stop| stop.of(format.name)));
+        } else if kind == sniff::unknown() && !bytes.is_empty() && bytes.iter().all(|byte| *byte == 0) {
+            // Room that was set aside and never written: there is nothing to know.
         } else if kind == sniff::unknown() {
             out.gap(Gap::new(Reason::UnknownType, "nothing here knows what these bytes are"));
             format::inspect_broken(&subject, &mut out);

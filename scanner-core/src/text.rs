@@ -42,6 +42,8 @@ use undo::Marks;
 const STEPS_PER_ANCHOR: u64 = 12;
 /// Forms within forms that are written out.
 const LAYERS: u8 = 2;
+/// Types whose texts are letters on a page.
+const DOCUMENTS: [&str; 11] = ["doc", "docx", "odp", "ods", "odt", "pdf", "ppt", "pptx", "rtf", "xls", "xlsx"];
 /// Hits before and behind one that may be of the same words.
 const NEIGHBOURS: usize = 8;
 /// Bytes of a plain pass for one step: the matcher reads about 0.4 bytes a nanosecond.
@@ -75,7 +77,9 @@ impl Reading<'_> {
         budget.spend(Resource::TextBytes, covered)?;
         let text = usize::try_from(covered).ok().and_then(|end| whole.get(..end)).unwrap_or(whole);
         let mut hits = Hits::default();
-        let outcome = self.gather(text, view.is_judged, budget, &mut hits);
+        // Letters of a document that spell a tag are letters: no viewer of documents reads them as markup.
+        let is_judged = view.is_judged || DOCUMENTS.contains(&self.label);
+        let outcome = self.gather(text, is_judged, budget, &mut hits);
         self.tell(text, view, hits, findings);
         outcome?;
         // The part that is not covered is asked for, so that the gap names the limit.
@@ -320,7 +324,9 @@ impl Reading<'_> {
 
     /// Whether a rule beside says the same of the same words, and says it louder: one thing is told once.
     fn is_told_better(&self, kept: &[Hit], at: usize) -> bool {
-        let Some((hit, rule)) = kept.get(at).and_then(|hit| Some((hit, self.rule_of(&hit.source)?))) else { return false };
+        let Some((hit, rule)) = kept.get(at).and_then(|hit| Some((hit, self.rule_of(&hit.source)?))) else {
+            return false;
+        };
         // Hits are in order of position, so those of the same words stand close.
         let near = at.saturating_sub(NEIGHBOURS)..at.saturating_add(NEIGHBOURS).min(kept.len());
         let neighbours = kept.get(near).unwrap_or_default().iter();

@@ -7,6 +7,7 @@ use crate::{
     reader::count,
 };
 
+pub(super) mod document;
 pub(super) mod launcher;
 mod shape;
 

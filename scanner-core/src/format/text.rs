@@ -4,7 +4,10 @@ use bytes::Bytes;
 
 use crate::{
     finding::{Confidence, Finding, Rule, RuleText, Severity, Stop},
-    format::{Format, Out, Subject, markdown, program::launcher},
+    format::{
+        Format, Out, Subject, markdown,
+        program::{document, launcher},
+    },
     limits::{Budget, Resource},
     reader::count,
     sniff::Risk,
@@ -31,6 +34,8 @@ pub(crate) const FORMAT: Format = Format {
         &launcher::YAML_TAG,
         &launcher::ENCODED_COMMAND,
         &launcher::REACHES_OUT,
+        &document::TEX,
+        &document::POSTSCRIPT,
     ],
 };
 
@@ -137,6 +142,9 @@ impl Encoding {
 /// Bytes from whose zeros UTF-16 is guessed.
 const HEAD: usize = 512;
 
+/// Types that a program may run and whose active parts are told here; for the others, what can act is not seen.
+const TOLD: [&str; 2] = ["latex", "ps"];
+
 /// Whether the bytes are text of more than one byte a letter.
 pub(super) fn is_wide(bytes: &[u8]) -> bool {
     !matches!(Encoding::of(bytes).0, Encoding::Bytes | Encoding::Utf8)
@@ -144,7 +152,7 @@ pub(super) fn is_wide(bytes: &[u8]) -> bool {
 
 /// A type that is text and has no format of its own.
 fn inspect_any(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
-    if subject.kind.risk == Risk::Active {
+    if subject.kind.risk == Risk::Active && !TOLD.contains(&subject.kind.label) {
         out.unsupported(format!("read as text; what can act in {} is not looked into yet", subject.kind.mime));
     }
     inspect(subject, out, budget)?;
@@ -195,6 +203,7 @@ pub(super) fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Bud
     let result = views(bytes, out, budget);
     if let Some(view) = out.texts.last().cloned() {
         launcher::look(subject.kind.label, &view, out);
+        document::look(subject.kind.label, &view, out);
     }
     result
 }
