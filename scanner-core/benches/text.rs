@@ -30,13 +30,8 @@ const STUFFED_TO_CLEAN: f64 = 60.0;
 const GROWTH: f64 = 2.3;
 const READY_MILLIS: f64 = 50.0;
 
-#[expect(clippy::unwrap_used, reason = "x")]
 fn main() {
     let only = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
-    if only.starts_with("loop") { let rules = rules0(); let scanner = Scanner::new(rules.clone(), Limits::default()); let c = clean(64 * KIB); let text = if only == "loophits" { Bytes::from(full_of_hits(&rules, &c)) } else { Bytes::from(c.clone()) };
-      if only == "loop1" { let small: Vec<Bytes> = c.chunks_exact(KIB).map(Bytes::copy_from_slice).collect(); for _ in 0..1000 { for t in &small { scan(&scanner, t); } } return; }
-      if let Some(name) = only.strip_prefix("loop:") { let u = attacks(&rules).into_iter().find(|a| a.0 == name).unwrap().1; let text = Bytes::from(u.bytes().cycle().take(64*KIB).collect::<Vec<u8>>()); for _ in 0..100 { scan(&scanner, &text); } return; }
-      for _ in 0..1500 { scan(&scanner, &text); } return; }
     let wanted = |name: &str| name.contains(&only);
     let before = resident_kib();
     let start = thread_nanos();
@@ -55,15 +50,26 @@ fn main() {
         hint::black_box(Sha256::digest(&clean));
     });
     row("floor: SHA-256 of 64 KiB, us", as_micros(sha), None, f64::NAN);
-    row("floor: memchr of 64 KiB, us", as_micros(median(|| {
-        hint::black_box(memchr::memchr(0, &clean));
-    })), None, f64::NAN);
+    row(
+        "floor: memchr of 64 KiB, us",
+        as_micros(median(|| {
+            hint::black_box(memchr::memchr(0, &clean));
+        })),
+        None,
+        f64::NAN,
+    );
     let whole = median(|| scan(&scanner, &text));
     row("whole scan of clean 64 KiB, us; to SHA-256", as_micros(whole), Some(whole / sha), WHOLE_TO_SHA);
     let alone = median(|| {
         hint::black_box(rules.read_text(&clean));
     });
     row("rules and views of clean 64 KiB, us; to SHA-256", as_micros(alone), Some(alone / sha), f64::NAN);
+    row(
+        "resident after that, MiB more than before",
+        as_f64(resident_kib().saturating_sub(before)) / 1024.0,
+        None,
+        60.0,
+    );
     if wanted("peer") {
         let (cold, warm) = set_of(&rules, &clean);
         row("peer: RegexSet of the same rules, cold, us", as_micros(cold), None, f64::NAN);
@@ -81,7 +87,6 @@ fn main() {
     let hits = Bytes::from(full_of_hits(&rules, &clean));
     let found = median(|| scan(&scanner, &hits));
     row("whole scan of 64 KiB with hits, us; to clean", as_micros(found), Some(found / whole), HITS_TO_CLEAN);
-    row("resident after that, MiB more than before", as_f64(resident_kib().saturating_sub(before)) / 1024.0, None, 60.0);
 
     println!("\n{:<44}{:>12}{:>10}{:>10}", "stuffed with", "us / 64 KiB", "to clean", "2n / n");
     for (name, unit) in attacks(&rules).iter().filter(|(name, _)| wanted(name)) {
@@ -143,9 +148,8 @@ fn resident_kib() -> u64 {
     line.trim().trim_end_matches(" kB").parse().unwrap_or(0)
 }
 
-#[expect(clippy::cast_precision_loss, clippy::as_conversions, reason = "times and sizes of a bench")]
 fn as_f64(number: u64) -> f64 {
-    number as f64
+    f64::from(u32::try_from(number).unwrap_or(u32::MAX))
 }
 
 fn as_micros(nanos: f64) -> f64 {
@@ -189,7 +193,9 @@ fn clean(bytes: usize) -> Vec<u8> {
     let mut out = String::new();
     for line in lines.lines().step_by(7) {
         let record: serde_json::Value = serde_json::from_str(line).unwrap_or_default();
-        if record["label"] == "benign" && record["text"].as_str().is_some_and(|text| text.is_ascii() && text.len() < 8 * KIB) {
+        if record["label"] == "benign"
+            && record["text"].as_str().is_some_and(|text| text.is_ascii() && text.len() < 8 * KIB)
+        {
             out.push_str(record["text"].as_str().unwrap_or_default());
             out.push('\n');
         }
@@ -202,10 +208,34 @@ fn clean(bytes: usize) -> Vec<u8> {
         line += 1;
         let mixed = line.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
         let _ = match line % 4 {
-            0 => writeln!(out, "2026-03-{:02}T10:{:02}:07Z INFO worker-{} handled request {mixed:x} in {} ms", line % 28 + 1, line % 60, line % 9, mixed % 900),
-            1 => writeln!(out, "| {:>6} | {:>9}.{} | {:<12} | ok |", line, mixed % 100_000, mixed % 10, ["north", "south", "east"][usize::try_from(line % 3).unwrap_or(0)]),
-            2 => writeln!(out, "  File \"/usr/lib/python3/site-packages/pkg/mod_{}.py\", line {}, in run_step", mixed % 50, mixed % 400),
-            _ => writeln!(out, "The table shows the mean of column {} after {} rows were dropped; see the notes below.", line % 12, mixed % 77),
+            0 => writeln!(
+                out,
+                "2026-03-{:02}T10:{:02}:07Z INFO worker-{} handled request {mixed:x} in {} ms",
+                line % 28 + 1,
+                line % 60,
+                line % 9,
+                mixed % 900
+            ),
+            1 => writeln!(
+                out,
+                "| {:>6} | {:>9}.{} | {:<12} | ok |",
+                line,
+                mixed % 100_000,
+                mixed % 10,
+                ["north", "south", "east"][usize::try_from(line % 3).unwrap_or(0)]
+            ),
+            2 => writeln!(
+                out,
+                "  File \"/usr/lib/python3/site-packages/pkg/mod_{}.py\", line {}, in run_step",
+                mixed % 50,
+                mixed % 400
+            ),
+            _ => writeln!(
+                out,
+                "The table shows the mean of column {} after {} rows were dropped; see the notes below.",
+                line % 12,
+                mixed % 77
+            ),
         };
     }
     out.truncate(out.floor_char_boundary(bytes));
@@ -271,5 +301,3 @@ fn attacks(rules: &RuleSet) -> Vec<(&'static str, String)> {
     attacks.push(("every anchor in turn", anchors.join(" ")));
     attacks
 }
-#[expect(clippy::unwrap_used, reason = "x")]
-fn rules0() -> RuleSet { RuleSet::built_in(scanner_rules::FILES).unwrap() }

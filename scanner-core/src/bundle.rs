@@ -157,6 +157,8 @@ pub enum Codec {
     },
     /// deflate with a window of 64 KiB.
     Deflate64,
+    /// LZ4, all frames.
+    Lz4,
     /// RFC 8878, all frames.
     Zstd,
 }

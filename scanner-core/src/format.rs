@@ -5,8 +5,8 @@ use bytes::Bytes;
 use crate::{
     bundle::{Artifact, ArtifactId, Origin, Source},
     finding::{Finding, Findings, Gap, Reason, Rule, Stop, fingerprint},
-    limits::Budget,
-    sniff::Type,
+    limits::{Budget, Limits, Resource},
+    sniff::{self, Type},
     view::TextView,
 };
 
@@ -59,7 +59,6 @@ pub(crate) const ALL: &[&Format] = &[
     &tar::FORMAT,
     &text::FORMAT,
     &tiff::FORMAT,
-    &typeset::FORMAT,
     &webp::FORMAT,
     &xml::FORMAT,
     &zip::FORMAT,
@@ -99,14 +98,9 @@ mod svg;
 mod tar;
 mod text;
 mod tiff;
-mod typeset;
 mod webp;
 mod xml;
 pub(crate) mod zip;
-
-
-
-
 
 pub(crate) use text::inspect_broken;
 
@@ -211,14 +205,26 @@ impl<'a> Out<'a> {
     }
 }
 
+/// One inspector on its own, for benches: how many findings, gaps, texts and children it makes of the bytes as that
+/// type. `None` where no inspector takes the type.
+#[doc(hidden)]
+pub fn inspect_alone(label: &str, bytes: &Bytes, limits: Limits) -> Option<usize> {
+    let kind = sniff::type_of(label)?;
+    let format = of(kind)?;
+    let (mut findings, mut gaps) = (Findings::keeping(limits.get(Resource::Findings)), Vec::new());
+    let subject = Subject { bytes, kind };
+    let mut out = Out::new(ArtifactId(0), &subject, &mut findings, &mut gaps);
+    let stop = (format.inspect)(&subject, &mut out, &mut Budget::new(limits)).err();
+    let written = out.texts.len().checked_add(out.children.len())?;
+    let seen = findings.finish().0.len().checked_add(gaps.len())?;
+    written.checked_add(seen)?.checked_add(usize::from(stop.is_some()))
+}
+
 /// One inspector looked at on its own.
 #[cfg(test)]
 pub(crate) mod testing {
     use super::*;
-    use crate::{
-        limits::{Limits, Resource},
-        sniff::{self, Risk},
-    };
+    use crate::sniff::Risk;
 
     /// What an inspector wrote about some bytes.
     #[derive(Debug)]
@@ -233,6 +239,16 @@ pub(crate) mod testing {
     /// The format over the bytes as that label, with default limits.
     pub(crate) fn look(format: &'static Format, label: &'static str, bytes: &[u8]) -> Seen {
         Seen::limited(format, label, bytes, Limits::default())
+    }
+
+    /// Holds the format to what it says of the bytes: severity and category of each finding, then gaps, without offsets.
+    #[track_caller]
+    pub(crate) fn says(format: &'static Format, label: &'static str, bytes: &[u8], expected: &[&str]) -> Seen {
+        let seen = look(format, label, bytes);
+        let facts: Vec<String> =
+            seen.facts().iter().map(|fact| fact.split(' ').take(2).collect::<Vec<_>>().join(" ")).collect();
+        assert_eq!(facts, expected);
+        seen
     }
 
     impl Seen {

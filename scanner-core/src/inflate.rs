@@ -9,6 +9,7 @@ use bytes::Bytes;
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 
 mod coded;
+mod lz4;
 
 pub(crate) use coded::{Coding, Frame, WINDOW_BYTES, zstd_frame};
 use lzma_rust2::FilterConfig;
@@ -72,6 +73,7 @@ pub(crate) fn unpack(source: &Source, budget: &mut Budget) -> Unpacked {
         }
         Codec::Deflate64 => raw(packed, Coding::Deflate64, None, budget),
         Codec::Zstd => gather(packed, None, budget, coded::zstd),
+        Codec::Lz4 => gather(packed, None, budget, lz4::frames),
     }
 }
 

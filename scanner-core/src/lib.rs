@@ -59,6 +59,8 @@ mod lines;
 pub use bundle::*;
 pub use envelope::Attachment;
 pub use finding::*;
+#[doc(hidden)]
+pub use format::inspect_alone;
 pub use limits::*;
 pub use lines::*;
 pub use output::*;

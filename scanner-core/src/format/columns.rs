@@ -137,7 +137,11 @@ mod tests {
     fn footers_of_arrow() {
         check("arrow", b"ARROW1\0\0\xff\xff\xff\xff", &["medium malformed.truncated"]);
         let footer = b"\x04\0\0\0\x04\0\x04\0\x04\0\0\0";
-        check("arrow", &[b"ARROW1\0\0".as_slice(), footer, b"\x0c\0\0\0ARROW1"].concat(), &["medium malformed.structure"]);
+        check(
+            "arrow",
+            &[b"ARROW1\0\0".as_slice(), footer, b"\x0c\0\0\0ARROW1"].concat(),
+            &["medium malformed.structure"],
+        );
         check("arrow", b"ARROW1\0\0\xff\xff\0\0ARROW1", &["medium malformed.structure"]);
         // The root at 8, its table of one field: none is set.
         let footer = b"\x08\0\0\0\x04\0\x04\0\x04\0\0\0";

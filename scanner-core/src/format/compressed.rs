@@ -1,4 +1,4 @@
-//! Streams of one packed file: gzip, zlib, bzip2, xz, LZMA and Zstandard. What comes out is a child; here only what stands
+//! Streams of one packed file: gzip, zlib, bzip2, xz, LZMA, LZ4 and Zstandard. What comes out is a child; here only what stands
 //! around it is read.
 
 use memchr::memmem;
@@ -15,7 +15,7 @@ use crate::{
 
 pub(crate) const FORMAT: Format = Format {
     name: "compressed",
-    labels: &["gzip", "zlib", "bzip2", "xz", "lzma", "zstd"],
+    labels: &["gzip", "zlib", "bzip2", "xz", "lzma", "lz4", "zstd"],
     inspect,
     rules: &[&WINDOW, &EMPTY_MEMBERS, &path::TRAVERSAL, &path::ABSOLUTE, &path::SPECIAL, &path::DISGUISED],
 };
@@ -63,6 +63,7 @@ fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Res
         "bzip2" => Codec::Bzip2,
         "xz" => Codec::Xz,
         "lzma" => Codec::Lzma,
+        "lz4" => Codec::Lz4,
         _ => {
             window(bytes, out, budget)?;
             Codec::Zstd

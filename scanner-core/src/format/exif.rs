@@ -202,19 +202,26 @@ impl<'a> Exif<'a> {
             // Windows' title, comment, author, keywords, subject: UTF-16.
             (0x9c9b..=0x9c9f, _) => {
                 let (pairs, _) = value.as_chunks::<2>();
-                let units = pairs.iter().map(|pair| u16::from_le_bytes(*pair));
-                let text: String =
-                    char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
-                let text = text.trim_end_matches('\0').to_owned();
+                let text = from_units(pairs.iter().map(|pair| u16::from_le_bytes(*pair)));
                 self.decoded(text, range, Some("utf-16"), out, budget)
             }
             // Comment of the user and the like: eight bytes name the encoding.
+            (0x9286 | 0x001b | 0x001c, 7) if value.starts_with(b"UNICODE\0") => {
+                let text = utf_16(value.get(8..).unwrap_or_default());
+                self.decoded(text, range, Some("utf-16"), out, budget)
+            }
             (0x9286 | 0x001b | 0x001c, 7) if value.len() > 8 => {
                 self.stands(range.start.saturating_add(8)..range.end, out);
                 Ok(())
             }
-            // XMP, or ASCII.
-            (0x02bc, _) | (_, 2) => {
+            (0x02bc, _) => {
+                if picture::says_where(value) {
+                    self.say(&GPS, entry.at, entry.range().end, "coordinates in the XMP data", out);
+                }
+                self.stands(range, out);
+                Ok(())
+            }
+            (_, 2) => {
                 self.stands(range, out);
                 Ok(())
             }
@@ -277,11 +284,26 @@ impl<'a> Exif<'a> {
     }
 }
 
+/// UTF-16 of either order, which nothing tells: most words have letters of the first 256 characters.
+fn utf_16(value: &[u8]) -> String {
+    let (pairs, _) = value.as_chunks::<2>();
+    let high_first = pairs.iter().filter(|[first, _]| *first == 0).count();
+    let high_last = pairs.iter().filter(|[_, last]| *last == 0).count();
+    let number = if high_first > high_last { u16::from_be_bytes } else { u16::from_le_bytes };
+    from_units(pairs.iter().map(|pair| number(*pair)))
+}
+
+fn from_units(units: impl Iterator<Item = u16>) -> String {
+    let text: String = char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
+    text.trim_end_matches('\0').to_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::format::{
         Format,
+        ifd::testing::{Row, tiff as exif},
         testing::{Seen, look},
     };
 
@@ -292,36 +314,6 @@ mod tests {
         inspect: |subject, out, budget| read(subject.bytes, 0..subject.bytes.len(), &Place::default(), out, budget),
         rules: &[&GPS, &BROKEN, &picture::NOTE],
     };
-
-    /// One entry: tag, type, number of values, and the four bytes of the value or its offset.
-    type Row = (u16, u16, u32, u32);
-
-    /// Little end first: directories at the offsets given, values put at theirs.
-    fn exif(first: u32, directories: &[(usize, &[Row], u32)], values: &[(usize, &[u8])]) -> Vec<u8> {
-        let mut bytes = b"II*\0".to_vec();
-        bytes.extend_from_slice(&first.to_le_bytes());
-        let mut put = |at: usize, part: &[u8]| {
-            if bytes.len() < at + part.len() {
-                bytes.resize(at + part.len(), 0);
-            }
-            bytes[at..at + part.len()].copy_from_slice(part);
-        };
-        for (at, rows, next) in directories {
-            let mut part = (rows.len() as u16).to_le_bytes().to_vec();
-            for (tag, kind, number, value) in *rows {
-                part.extend_from_slice(&tag.to_le_bytes());
-                part.extend_from_slice(&kind.to_le_bytes());
-                part.extend_from_slice(&number.to_le_bytes());
-                part.extend_from_slice(&value.to_le_bytes());
-            }
-            part.extend_from_slice(&next.to_le_bytes());
-            put(*at, &part);
-        }
-        for (at, value) in values {
-            put(*at, value);
-        }
-        bytes
-    }
 
     fn seen(bytes: &[u8]) -> Seen {
         look(&ALONE, "exif", bytes)
@@ -350,6 +342,29 @@ mod tests {
         assert_eq!(seen.texts(), ["house", "words", "Hi ü", "<x/>", "words of a maker", "abc"]);
         assert_eq!(seen.span(0, 0, 5), (100, 105));
         assert_eq!(seen.span(2, 0, 2), (130, 138));
+    }
+
+    #[test]
+    fn comments_in_either_order() {
+        for order in [u16::to_be_bytes, u16::to_le_bytes] {
+            let words: Vec<u8> = "a comment".encode_utf16().flat_map(order).collect();
+            let value = [b"UNICODE\0", &words[..]].concat();
+            let bytes = exif(8, &[(8, &[(0x9286, 7, value.len() as u32, 100)], 0)], &[(100, &value)]);
+            assert_eq!(seen(&bytes).texts(), ["a comment"]);
+        }
+    }
+
+    #[test]
+    fn coordinates_in_xmp() {
+        for (xmp, found) in [
+            (&b"<x exif:GPSLatitude='52,31.2N'/>"[..], true),
+            (b"<exif:GPSLatitude>52,31.2N<", true),
+            (b"<exif:GPSLatitude><", false),
+            (b"exif:GPSLatitude is a name", false),
+        ] {
+            let bytes = exif(8, &[(8, &[(0x02bc, 1, xmp.len() as u32, 100)], 0)], &[(100, xmp)]);
+            assert_eq!(seen(&bytes).facts().len(), usize::from(found), "{}", xmp.escape_ascii());
+        }
     }
 
     #[test]

@@ -2,71 +2,9 @@
 //! a part of others.
 
 use crate::{
-    finding::{Confidence, Finding, Place, Rule, RuleText, Severity, Span},
-    format::Out,
+    finding::{Finding, Place, Severity, Span},
+    format::{Out, embedded, office::rules},
 };
-
-pub(crate) static DDE: Rule = Rule::built_in(
-    "fields/dde",
-    "macro.dde",
-    Severity::High,
-    Confidence::High,
-    RuleText {
-        title: "A field that starts a program",
-        why: "Dynamic data exchange runs the command that stands in the field when it is updated, after a question that most \
-              people answer with yes. No macro is needed.",
-        remedy: "Take the field out; its last result is text.",
-    },
-);
-
-pub(crate) static REMOTE: Rule = Rule::built_in(
-    "fields/remote",
-    "net.external_ref",
-    Severity::Medium,
-    Confidence::High,
-    RuleText {
-        title: "A field that loads from elsewhere",
-        why: "The place it points at learns who opened the document and when; Windows may send the name and password hash \
-              of the reader along.",
-        remedy: "Put what it loads into the document, or take it out.",
-    },
-);
-
-pub(crate) static TEMPLATE: Rule = Rule::built_in(
-    "fields/template",
-    "net.external_template",
-    Severity::High,
-    Confidence::High,
-    RuleText {
-        title: "A template that is fetched from elsewhere",
-        why: "The template is loaded when the document is opened, with its macros: code that no check of this file sees.",
-        remedy: "Detach the template.",
-    },
-);
-
-pub(crate) static LINKS: Rule = Rule::built_in(
-    "fields/links",
-    "net.link",
-    Severity::Info,
-    Confidence::High,
-    RuleText {
-        title: "Links to other places",
-        why: "A click leads out of the document. The addresses are read as text.",
-        remedy: "Nothing to do if links were expected.",
-    },
-);
-
-pub(crate) static UNSEEN: Rule = Rule::built_in(
-    "fields/unseen-text",
-    "hidden.style",
-    Severity::Medium,
-    Confidence::High,
-    RuleText {
-        title: "Text that is formatted so that nobody sees it says something that is meant for a reader",
-        why: "A person who opens the document does not see it; a program that reads the text does, and may obey.",
-        remedy: "Show hidden text in the word processor, and take it out.",
-    },
-);
 
 /// What a field does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,9 +56,9 @@ impl Judge {
     pub(super) fn field(&mut self, code: &str, span: Span, place: &Place, out: &mut Out<'_>) {
         let Some(act) = act(code) else { return };
         let (rule, severity) = match act {
-            Act::Starts(severity) => (&DDE, severity),
-            Act::Loads => (&REMOTE, Severity::Medium),
-            Act::Links => (&super::embedded::LINK, Severity::Medium),
+            Act::Starts(severity) => (&rules::DDE, severity),
+            Act::Loads => (&rules::REMOTE, Severity::Medium),
+            Act::Links => (&embedded::LINK, Severity::Medium),
             Act::Leads => {
                 self.links = self.links.saturating_add(1);
                 return;
@@ -135,7 +73,7 @@ impl Judge {
     pub(super) fn finish(self, place: &Place, out: &mut Out<'_>) {
         if self.links > 0 {
             let message = format!("{} links to other places", self.links);
-            out.find(Finding::built_in(&LINKS).place(place.clone()).message(message));
+            out.find(Finding::built_in(&rules::LINK).place(place.clone()).message(message));
         }
     }
 }

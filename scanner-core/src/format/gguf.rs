@@ -132,7 +132,9 @@ impl Walk<'_> {
                 self.array(&key, out, budget)?;
             } else if let Some(width) = width_of(kind) {
                 let value = self.reader.take(width)?;
-                if name == b"general.alignment" && let Some(bytes) = value.first_chunk::<4>() {
+                if name == b"general.alignment"
+                    && let Some(bytes) = value.first_chunk::<4>()
+                {
                     self.alignment = u64::from(u32::from_le_bytes(*bytes));
                 }
             } else {
@@ -273,10 +275,15 @@ mod tests {
         let seen = look(&FORMAT, "gguf", &model("general.name", "a small model"));
         assert_eq!(seen.facts(), Vec::<String>::new());
         assert_eq!(seen.texts()[0], "a small model");
-        let seen = look(&FORMAT, "gguf", &model("tokenizer.chat_template", "{% for m in messages %}{{ m.content }}{% endfor %}"));
+        let seen = look(
+            &FORMAT,
+            "gguf",
+            &model("tokenizer.chat_template", "{% for m in messages %}{{ m.content }}{% endfor %}"),
+        );
         assert_eq!(seen.facts(), Vec::<String>::new());
-        let seen = look(&FORMAT, "gguf", &model("tokenizer.chat_template", "{{ ''.__class__.__mro__[1].__subclasses__() }}"));
-        assert_eq!(seen.facts(), ["high script.server 63..109"]);
+        let seen =
+            look(&FORMAT, "gguf", &model("tokenizer.chat_template", "{{ ''.__class__.__mro__[1].__subclasses__() }}"));
+        assert_eq!(seen.facts(), ["high script.server 67..113"]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use crate::{
     finding::{Place, Stop},
     format::{
-        Format, Out, Subject,
+        Format, Out, Subject, exif,
         picture::{self, Size, Walk, mild, say},
     },
     limits::{Budget, Resource},
@@ -35,6 +35,7 @@ pub(crate) const FORMAT: Format = Format {
         &picture::PROGRAM,
         &picture::METADATA,
         &picture::NOTE,
+        &exif::GPS,
     ],
 };
 
@@ -128,7 +129,8 @@ impl Picture<'_> {
         let is_first = !std::mem::replace(&mut self.is_drawn, true);
         let most = packed.saturating_mul(MOST_PIXELS_PER_BYTE);
         // The screen is paid already: the frame that fills it costs nothing more.
-        if !(is_first && fits && size.area() <= most) && !self.walk.size(size, here.clone(), Some(most), out, budget) {
+        let is_paid = is_first && fits && size.area() <= most;
+        if !is_paid && !self.walk.size(size, here.clone(), Some(most), out, budget) {
             return Ok(());
         }
         let Some(mut codes) = Codes::of(least) else {
@@ -202,7 +204,7 @@ impl Picture<'_> {
             (0xff, b"XMP DataXMP") => {
                 let start = rest.first().map_or(blocks.whole.end, |first| first.start.saturating_sub(1));
                 let end = blocks.whole.end.saturating_sub(XMP_TRAILER).max(start);
-                self.walk.text(start..end, &place("XMP", at), out);
+                self.walk.xmp(start..end, &place("XMP", at), out);
             }
             (0xff, b"NETSCAPE2.0" | b"ANIMEXTS1.0") if rest.iter().all(|range| range.len() == 3) && rest.len() < 3 => {}
             _ => self.words(&blocks.ranges, &place("extension", at), out, budget)?,

@@ -28,7 +28,7 @@ const fn medium(id: &'static str, category: &'static str, text: RuleText) -> Rul
 }
 
 static STRUCTURE: Rule = medium(
-    "hdf5/structure",
+    "hdf/structure",
     "malformed.structure",
     RuleText {
         title: "Parts of the file are not built as the format asks",
@@ -38,7 +38,7 @@ static STRUCTURE: Rule = medium(
 );
 
 static TRUNCATED: Rule = medium(
-    "hdf5/truncated",
+    "hdf/truncated",
     "malformed.truncated",
     RuleText {
         title: "The file is shorter than it says",
@@ -48,7 +48,7 @@ static TRUNCATED: Rule = medium(
 );
 
 static ELSEWHERE: Rule = medium(
-    "hdf5/elsewhere",
+    "hdf/elsewhere",
     "net.external_ref",
     RuleText {
         title: "A part of the file stands in another file",
@@ -59,7 +59,7 @@ static ELSEWHERE: Rule = medium(
 );
 
 static EXPANSION: Rule = medium(
-    "hdf5/expansion",
+    "hdf/expansion",
     "bomb.ratio",
     RuleText {
         title: "A small file that unpacks to hundreds of megabytes",
@@ -144,7 +144,9 @@ fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Res
 /// Where the superblock is: at 0, 512, 1024, 2048 and so on.
 fn superblock(bytes: &[u8]) -> Option<usize> {
     let places = std::iter::successors(Some(0_usize), |at| if *at == 0 { Some(512) } else { at.checked_mul(2) });
-    places.take_while(|at| *at < bytes.len()).find(|at| bytes.get(*at..).is_some_and(|rest| rest.starts_with(SIGNATURE)))
+    places
+        .take_while(|at| *at < bytes.len())
+        .find(|at| bytes.get(*at..).is_some_and(|rest| rest.starts_with(SIGNATURE)))
 }
 
 fn say(out: &mut Out<'_>, rule: &'static Rule, at: usize, message: impl Into<String>) {

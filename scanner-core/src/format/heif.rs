@@ -191,6 +191,11 @@ impl<'a> File<'a> {
     fn notes(&mut self, out: &mut Out<'_>, budget: &mut Budget) {
         for (kind, range) in self.items.notes(self.walk.bytes.len()) {
             let place = Place::default().name("entry", kind.as_str()).number("offset", count(range.start));
+            let content = self.walk.bytes.get(range.clone()).unwrap_or_default();
+            if kind != "Exif" && picture::is_text(content) {
+                self.walk.xmp(range, &place, out);
+                continue;
+            }
             if kind != "Exif" {
                 self.walk.note(range, &place, out, budget);
                 continue;

@@ -172,3 +172,37 @@ impl<'a> Directory<'a> {
         self.data.offset(&mut self.reader)
     }
 }
+
+/// Files of directories built by hand.
+#[cfg(test)]
+pub(super) mod testing {
+    /// One entry: tag, type, number of values, and the four bytes of the value or its offset.
+    pub(crate) type Row = (u16, u16, u32, u32);
+
+    /// Little end first: directories at the offsets given, values put at theirs.
+    pub(crate) fn tiff(first: u32, directories: &[(usize, &[Row], u32)], values: &[(usize, &[u8])]) -> Vec<u8> {
+        let mut bytes = b"II*\0".to_vec();
+        bytes.extend_from_slice(&first.to_le_bytes());
+        let mut put = |at: usize, part: &[u8]| {
+            if bytes.len() < at + part.len() {
+                bytes.resize(at + part.len(), 0);
+            }
+            bytes[at..at + part.len()].copy_from_slice(part);
+        };
+        for (at, rows, next) in directories {
+            let mut part = (rows.len() as u16).to_le_bytes().to_vec();
+            for (tag, kind, number, value) in *rows {
+                part.extend_from_slice(&tag.to_le_bytes());
+                part.extend_from_slice(&kind.to_le_bytes());
+                part.extend_from_slice(&number.to_le_bytes());
+                part.extend_from_slice(&value.to_le_bytes());
+            }
+            part.extend_from_slice(&next.to_le_bytes());
+            put(*at, &part);
+        }
+        for (at, value) in values {
+            put(*at, value);
+        }
+        bytes
+    }
+}

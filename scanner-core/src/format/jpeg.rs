@@ -317,10 +317,10 @@ impl<'a> Picture<'a> {
                     self.walk.account.not_read(stop);
                 }
             }
-            (0xe1, _) if content.starts_with(XMP) => self.walk.text(segment.from(XMP.len()), &place, out),
+            (0xe1, _) if content.starts_with(XMP) => self.walk.xmp(segment.from(XMP.len()), &place, out),
             // A digest, a length and an offset stand before the piece.
             (0xe1, _) if content.starts_with(MORE_XMP) => {
-                self.walk.text(segment.from(MORE_XMP.len().saturating_add(40)), &place, out);
+                self.walk.xmp(segment.from(MORE_XMP.len().saturating_add(40)), &place, out);
             }
             (0xe2, [b'M', b'P', b'F', 0, ..]) => self.index_of_pictures(segment.from(4), budget),
             (0xe2, _) if content.starts_with(b"ICC_PROFILE\0") => self.walk.runs(segment.from(14), &place, out, budget),

@@ -93,7 +93,7 @@ impl File<'_> {
                 Ok(())
             }
             b"xml " => {
-                self.walk.text(part.range.clone(), &part.place(), out);
+                self.walk.xmp(part.range.clone(), &part.place(), out);
                 Ok(())
             }
             b"brob" => {

@@ -16,12 +16,8 @@ mod literal;
 
 use literal::{Literal, Value};
 
-pub(crate) const FORMAT: Format = Format {
-    name: "npy",
-    labels: &["npy"],
-    inspect,
-    rules: &[&OBJECTS, &HEADER, &TRUNCATED, &DIMENSIONS, &TRAILING],
-};
+pub(crate) const FORMAT: Format =
+    Format { name: "npy", labels: &["npy"], inspect, rules: &[&OBJECTS, &HEADER, &TRUNCATED, &DIMENSIONS, &TRAILING] };
 
 static OBJECTS: Rule = Rule::built_in(
     "npy/objects",
@@ -108,7 +104,10 @@ fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Res
     };
     budget.spend(Resource::Steps, length)?;
     let end = count(reader.position());
-    out.read(TextView::at(bytes.slice(reader.position().saturating_sub(header.len())..reader.position()), start).place(place()));
+    out.read(
+        TextView::at(bytes.slice(reader.position().saturating_sub(header.len())..reader.position()), start)
+            .place(place()),
+    );
     if length > LONGEST_HEADER {
         let message = format!("a header of {length} bytes, longer than numpy reads");
         out.find(Finding::built_in(&HEADER).at(start, end).place(place()).message(message));
@@ -158,7 +157,7 @@ fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Res
 /// Runs of text in elements of one width, or of four bytes a character.
 fn texts(elements: &[u8], is_wide: bool) -> String {
     if !is_wide {
-        return strings::runs(elements);
+        return strings::likely(elements);
     }
     let (units, _) = elements.as_chunks::<4>();
     let letters: String = units
@@ -170,7 +169,7 @@ fn texts(elements: &[u8], is_wide: bool) -> String {
             char::from_u32(code).filter(|letter| *letter != '\0').unwrap_or('\u{1}')
         })
         .collect();
-    strings::runs(letters.as_bytes())
+    strings::likely(letters.as_bytes())
 }
 
 fn trailing(subject: &Subject<'_>, end: usize, out: &mut Out<'_>) {
@@ -296,7 +295,11 @@ mod tests {
     fn honest_arrays_are_silent() {
         check("{'descr': '<f8', 'fortran_order': False, 'shape': (2,), }          \n", &[0; 16], &[]);
         check("{'descr': '|b1', 'fortran_order': True, 'shape': (), }\n", &[1], &[]);
-        check("{'descr': [('a', '<i4'), ('b', '<f8', (2, 3))], 'fortran_order': False, 'shape': (1L,), }\n", &[0; 52], &[]);
+        check(
+            "{'descr': [('a', '<i4'), ('b', '<f8', (2, 3))], 'fortran_order': False, 'shape': (1L,), }\n",
+            &[0; 52],
+            &[],
+        );
         check("{'descr': [('a', [('b', '<i4')]), ('', '|V4')], 'fortran_order': False, 'shape': (2,)}", &[0; 16], &[]);
     }
 
@@ -313,7 +316,10 @@ mod tests {
         let bomb = &["high bomb.dimensions", "medium malformed.truncated"];
         check("{'descr': '<f8', 'fortran_order': False, 'shape': (1099511627776,)}", b"", bomb);
         check("{'descr': '<f8', 'fortran_order': False, 'shape': (1099511627776,1099511627776)}", b"", bomb);
-        assert_eq!(look(&FORMAT, "npy", b"\x93NUMPY\x02\0\xff\xff\xff\xff{").facts(), ["medium malformed.truncated 8..12"]);
+        assert_eq!(
+            look(&FORMAT, "npy", b"\x93NUMPY\x02\0\xff\xff\xff\xff{").facts(),
+            ["medium malformed.truncated 8..12"]
+        );
     }
 
     #[test]
@@ -325,10 +331,11 @@ mod tests {
             b"cos\nsystem\n(S'id'\ntR.",
             &["high pickle.dangerous_global", "medium pickle.present", "info pickle.present"],
         );
-        check("{'descr': [('a', '|O')], 'fortran_order': False, 'shape': (1,)}", b"N.", &[
-            "medium pickle.present",
-            "info pickle.present",
-        ]);
+        check(
+            "{'descr': [('a', '|O')], 'fortran_order': False, 'shape': (1,)}",
+            b"N.",
+            &["medium pickle.present", "info pickle.present"],
+        );
     }
 
     #[test]

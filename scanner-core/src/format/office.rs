@@ -83,13 +83,15 @@ pub(crate) struct Page<'p, 'o> {
     pub(crate) tell: &'p mut Tell,
     pub(crate) texts: Texts,
     pub(crate) spot: Spot,
+    /// Programs write it as HTML is written, and read it so: drawings of old (VML).
+    pub(crate) is_lenient: bool,
     /// Base64 being gathered: a file inside a flat document.
     packed: Vec<u8>,
 }
 
 impl<'p, 'o> Page<'p, 'o> {
     pub(crate) fn new(spot: Spot, tell: &'p mut Tell, out: &'p mut Out<'o>) -> Self {
-        Self { out, tell, texts: Texts::default(), spot, packed: Vec::new() }
+        Self { out, tell, texts: Texts::default(), spot, is_lenient: false, packed: Vec::new() }
     }
 
     /// A finding with the rule's own severity.
@@ -211,7 +213,9 @@ pub(crate) fn walk(
     let Some(fault) = fault else { return Ok(()) };
     if matches!(fault, Fault::Deep { .. }) {
         page.say(&rules::DEEP, "elements are nested deeper than readers go");
-    } else if let Stop::Malformed { what, at } = fault.into() {
+    } else if let Stop::Malformed { what, at } = fault.into()
+        && !page.is_lenient
+    {
         let gap = Gap::new(Reason::Malformed, format!("a part of it is no XML at {at}: {what}"));
         page.out.gap(gap.at_offset(page.spot.span.start));
     }

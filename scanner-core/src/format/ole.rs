@@ -1,4 +1,4 @@
-//! Documents that are OLE compound files: Word, Excel, PowerPoint and Outlook, whatever stands in them and in documents
+//! Documents that are OLE compound files: Word, Excel, `PowerPoint` and Outlook, whatever stands in them and in documents
 //! inside them. Every storage is looked at for what it holds, in one pass over the directory.
 
 use bytes::Bytes;
@@ -10,7 +10,7 @@ use crate::{
     format::{
         Format, Out, Subject,
         cfb::{self, Compound, Stream},
-        embedded, fields, strings, vba,
+        embedded, fields, office, strings, vba,
     },
     limits::{Budget, Resource},
     reader::count,
@@ -39,22 +39,20 @@ pub(crate) const FORMAT: Format = Format {
         &embedded::EXPLOITED,
         &embedded::LINK,
         &embedded::OBJECT,
-        &fields::DDE,
-        &fields::LINKS,
-        &fields::REMOTE,
-        &fields::TEMPLATE,
-        &fields::UNSEEN,
-        &rules::CONTROL,
-        &rules::HIDDEN_SHEET,
+        &office::rules::ACTIVEX,
+        &office::rules::AUTOEXEC,
+        &office::rules::DDE,
+        &office::rules::HIDDEN_SHEET,
+        &office::rules::HIDDEN_STYLE,
+        &office::rules::LINK,
+        &office::rules::REMOTE,
+        &office::rules::REMOTE_TEMPLATE,
+        &office::rules::XL4,
         &rules::OTHER_BOOK,
         &rules::QUERY,
         &rules::RUNS_MACRO,
         &rules::RUNS_PROGRAM,
         &rules::TRAILING,
-        &rules::UNSEEN_SHEET,
-        &rules::VERY_HIDDEN_SHEET,
-        &rules::XLM,
-        &rules::XLM_AUTO,
         &rules::XLM_RUNS,
         &vba::AUTOEXEC,
         &vba::CALLS_OUT,
@@ -204,7 +202,7 @@ impl Document<'_> {
             }
             "ctls" | "ocxname" | "ocxdata" => {
                 let span = compound.stream(at, budget)?.whole();
-                out.find(Finding::built_in(&rules::CONTROL).at(span.start, span.end).place(place));
+                out.find(Finding::built_in(&office::rules::ACTIVEX).at(span.start, span.end).place(place));
                 Ok(())
             }
             _ => Ok(()),

@@ -1,4 +1,4 @@
-//! OneNote sections (MS-ONESTORE), down to the files they carry: each stands behind a mark of its own.
+//! `OneNote` sections (MS-ONESTORE), down to the files they carry: each stands behind a mark of its own.
 
 use memchr::memmem;
 

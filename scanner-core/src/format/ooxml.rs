@@ -49,6 +49,10 @@ fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Res
     read.and(closed)
 }
 
+/// Parts that others refer to, where nothing else says what they are.
+const SHARED: [&str; 6] =
+    ["/sharedstrings.xml", "/styles.xml", "/workbook.xml", "/presentation.xml", "/workbook.bin", "/sharedstrings.bin"];
+
 /// In which order parts are read: what others refer to comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
@@ -147,19 +151,10 @@ impl<'a> Document<'a> {
             Turn::Types
         } else if package::source_of(&part.name).is_some() {
             Turn::Relationships
-        } else if matches!(part.relation.as_str(), "styles" | "sharedstrings" | "officedocument")
-            && !part.kind.contains("wordprocessingml.document.")
+        } else if matches!(part.relation.as_str(), "styles" | "sharedstrings")
+            || part.relation == "officedocument" && !part.kind.contains("word")
             || ["sharedstrings+xml", "sharedstrings", "styles+xml"].iter().any(|kind| part.kind.ends_with(kind))
-            || [
-                "/sharedstrings.xml",
-                "/styles.xml",
-                "/workbook.xml",
-                "/presentation.xml",
-                "/workbook.bin",
-                "/sharedstrings.bin",
-            ]
-            .iter()
-            .any(|name| part.name.ends_with(name))
+            || SHARED.iter().any(|name| part.name.ends_with(name))
         {
             Turn::Shared
         } else {
@@ -224,6 +219,7 @@ impl<'a> Document<'a> {
         let listed = self.sheets.get(&part.name).and_then(|number| self.workbook.sheets.get(*number));
         let state = listed.map_or(State::Visible, |listed| listed.state);
         let mut page = Page::new(spot.clone(), &mut self.tell, out);
+        page.is_lenient = part.name.ends_with(".vml");
         let words = &self.words;
         let mut walk = |walker: &mut dyn Walk, page: &mut Page<'_, '_>| office::walk(text, walker, page, budget);
         match root {
@@ -404,6 +400,8 @@ fn is_own(kind: &str, relation: &str, name: &str) -> bool {
         .any(|known| kind.ends_with(known))
         || ["printersettings", "font", "customproperty", "xlbinaryindex", "attachedtoolbars", "keymapcustomizations"]
             .contains(&relation)
+        // What Office itself overwrote and left behind.
+        || name.starts_with("[trash]/")
         || name.contains("/printersettings/")
         || name.ends_with(".odttf")
         || name.ends_with(".fntdata")

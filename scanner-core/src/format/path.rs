@@ -3,6 +3,7 @@
 use std::{borrow::Cow, collections::BTreeSet};
 
 use icu_normalizer::ComposingNormalizerBorrowed;
+use memchr::memmem;
 
 use crate::{
     finding::{Confidence, Finding, Place, Rule, RuleText, Severity},
@@ -16,8 +17,8 @@ const LONGEST_PART_BYTES: usize = 255;
 const LONGEST_PATH_BYTES: usize = 4096;
 /// Parts of a path that are looked at for links; an honest tree is not so deep.
 pub(super) const DEEPEST: usize = 64;
-/// Bytes of a name judged in one step.
-const BYTES_PER_STEP: u64 = 2;
+/// Steps of one byte of a name: several passes over its parts.
+const STEPS_PER_BYTE: u64 = 4;
 
 pub(super) static TRAVERSAL: Rule = Rule::built_in(
     "path/traversal",
@@ -128,7 +129,7 @@ pub(super) fn judge(
     out: &mut Out<'_>,
     budget: &mut Budget,
 ) -> Result<(), Exhausted> {
-    budget.spend(Resource::Steps, count(name.len()).div_ceil(BYTES_PER_STEP))?;
+    budget.spend(Resource::Steps, count(name.len()).saturating_mul(STEPS_PER_BYTE))?;
     for (rule, what) in faults(name) {
         let finding = Finding::built_in(rule).at(at.0, at.1).place(place.clone());
         out.find(finding.message(format!("{}: {what}", rule.title)));
@@ -139,24 +140,28 @@ pub(super) fn judge(
 /// What is wrong with a name that an archive gives. Each rule at most once.
 pub(super) fn faults(name: &str) -> Vec<Fault> {
     let mut faults: Vec<Fault> = Vec::new();
-    let mut add = |rule: &'static Rule, what: &'static str| {
-        if !faults.iter().any(|(known, _)| std::ptr::eq(*known, rule)) {
-            faults.push((rule, what));
-        }
-    };
+    // Nearly every name is made of these, and only dots and slashes can make it dangerous.
+    let is_ordinary =
+        name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'/' | b' '));
     if let Some(what) = absolute(name) {
-        add(&ABSOLUTE, what);
+        faults.push((&ABSOLUTE, what));
     }
-    if climbs(name) {
-        add(&TRAVERSAL, "a part of it is two dots");
-    } else if spelled_otherwise(name).is_some_and(|plain| climbs(&plain) || absolute(&plain).is_some()) {
-        add(&SPECIAL, "letters that some programs take for dots and slashes");
+    let does_climb = climbs(name);
+    if does_climb {
+        faults.push((&TRAVERSAL, "a part of it is two dots"));
     }
-    if let Some(what) = special(name) {
-        add(&SPECIAL, what);
+    let is_disguised = || {
+        !does_climb
+            && !is_ordinary
+            && spelled_otherwise(name).is_some_and(|plain| climbs(&plain) || absolute(&plain).is_some())
+    };
+    if is_disguised() {
+        faults.push((&SPECIAL, "letters that some programs take for dots and slashes"));
+    } else if let Some(what) = special(name, is_ordinary) {
+        faults.push((&SPECIAL, what));
     }
     if let Some(what) = disguised(name) {
-        add(&DISGUISED, what);
+        faults.push((&DISGUISED, what));
     }
     faults
 }
@@ -174,13 +179,18 @@ pub(super) fn absolute(name: &str) -> Option<&'static str> {
 }
 
 /// Parts, whichever slash parts them.
-fn parts(name: &str) -> impl Iterator<Item = &str> {
+fn parts(name: &str) -> impl DoubleEndedIterator<Item = &str> {
     name.split(['/', '\\'])
+}
+
+/// The same, byte by byte.
+fn byte_parts(name: &str) -> impl Iterator<Item = &[u8]> {
+    name.as_bytes().split(|byte| matches!(byte, b'/' | b'\\'))
 }
 
 /// Whether a part is two dots; Windows drops blanks behind them.
 pub(super) fn climbs(name: &str) -> bool {
-    parts(name).any(|part| part.trim_matches([' ', '\t']) == "..")
+    memmem::find(name.as_bytes(), b"..").is_some() && byte_parts(name).any(|part| part.trim_ascii() == b"..")
 }
 
 /// Whether a link's target, seen from the folder the link lies in, leaves the tree.
@@ -241,49 +251,52 @@ fn spelled_otherwise(name: &str) -> Option<String> {
 }
 
 /// What a file system other than the writer's makes of it.
-fn special(name: &str) -> Option<&'static str> {
+fn special(name: &str, is_ordinary: bool) -> Option<&'static str> {
     if name.is_empty() {
         return Some("it is empty");
     }
+    if !is_ordinary && let Some(what) = odd_characters(name) {
+        return Some(what);
+    }
+    if name.len() > LONGEST_PATH_BYTES {
+        return Some("it is longer than file systems allow");
+    }
+    let folder = name.strip_suffix('/');
+    let mut all = byte_parts(folder.unwrap_or(name)).peekable();
+    while let Some(part) = all.next() {
+        let is_last = all.peek().is_none() && folder.is_none();
+        match part {
+            _ if part.len() > LONGEST_PART_BYTES => return Some("a part of it is longer than file systems allow"),
+            [b'.'] if is_last => return Some("it is the folder itself"),
+            [] | b"." | b".." => {}
+            _ if part.len() > 2 && part.iter().all(|byte| *byte == b'.') => return Some("a part of nothing but dots"),
+            [.., b' '] => return Some("a blank at the end, which Windows drops"),
+            [.., b'.'] if is_last => return Some("a dot at the end, which Windows drops"),
+            _ if is_device(part) => return Some("it is a device on Windows"),
+            _ if !is_ordinary && is_stream(part) => {
+                return Some("a colon, behind which Windows writes a hidden stream");
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Characters that mean something to some system.
+fn odd_characters(name: &str) -> Option<&'static str> {
     if name.bytes().any(|byte| byte == 0) {
         return Some("a zero byte, at which some programs stop reading it");
     }
     if name.chars().any(char::is_control) {
         return Some("control characters");
     }
-    if name.chars().any(turns_or_hides) {
+    if !name.is_ascii() && name.chars().any(turns_or_hides) {
         return Some("characters that turn or hide what stands beside them");
-    }
-    if name.len() > LONGEST_PATH_BYTES || parts(name).any(|part| part.len() > LONGEST_PART_BYTES) {
-        return Some("it is longer than file systems allow");
     }
     if name.contains('\\') {
         return Some("a backslash, which parts folders on Windows and nowhere else");
     }
-    if name.starts_with("~/") || name.starts_with('~') && name.contains('/') && !name.starts_with("~$") {
-        return Some("it begins at somebody's home");
-    }
-    let folder = name.strip_suffix('/');
-    let mut all = parts(folder.unwrap_or(name)).enumerate().peekable();
-    while let Some((_, part)) = all.next() {
-        let is_last = all.peek().is_none();
-        if part == "." && is_last && folder.is_none() {
-            return Some("it is the folder itself");
-        }
-        if part.len() > 2 && part.bytes().all(|byte| byte == b'.') {
-            return Some("a part of nothing but dots");
-        }
-        if part != "." && part != ".." && (part.ends_with(' ') || part.ends_with('.') && is_last && folder.is_none()) {
-            return Some("a dot or blank at the end, which Windows drops");
-        }
-        if is_device(part) {
-            return Some("it is a device on Windows");
-        }
-        if is_stream(part) {
-            return Some("a colon, behind which Windows writes a hidden stream");
-        }
-    }
-    None
+    (name.starts_with('~') && name.contains('/') && !name.starts_with("~$")).then_some("it begins at somebody's home")
 }
 
 /// Controls of direction, and characters without width.
@@ -295,30 +308,31 @@ const fn turns_or_hides(character: char) -> bool {
 }
 
 /// Names that Windows gives to devices in every folder, with or without an extension.
-fn is_device(part: &str) -> bool {
-    let stem = part.split(['.', ':']).next().unwrap_or(part).trim_end();
-    if stem.len() > 12 {
+fn is_device(part: &[u8]) -> bool {
+    const LONGEST: usize = 7;
+    if !matches!(part, [b'c' | b'C' | b'p' | b'P' | b'a' | b'A' | b'n' | b'N' | b'l' | b'L', _, _, ..]) {
         return false;
     }
+    let head = part.get(..LONGEST.saturating_add(1)).unwrap_or(part);
+    let stem = head.split(|byte| matches!(byte, b'.' | b':')).next().unwrap_or(head).trim_ascii_end();
     let stem = stem.to_ascii_lowercase();
-    let numbered = |name: &str| {
-        stem.strip_prefix(name).is_some_and(|rest| {
-            matches!(rest, "0" | "1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9" | "¹" | "²" | "³")
-        })
-    };
-    matches!(&*stem, "con" | "prn" | "aux" | "nul" | "conin$" | "conout$" | "clock$")
-        || numbered("com")
-        || numbered("lpt")
+    if matches!(&*stem, b"con" | b"prn" | b"aux" | b"nul" | b"conin$" | b"conout$" | b"clock$") {
+        return true;
+    }
+    // The digits 1, 2 and 3 count as superscripts too.
+    match stem.strip_prefix(b"com").or_else(|| stem.strip_prefix(b"lpt")) {
+        Some([digit]) => digit.is_ascii_digit(),
+        Some(rest) => ["¹", "²", "³"].iter().any(|digit| digit.as_bytes() == rest),
+        None => false,
+    }
 }
 
 /// `file:stream`, but not the time 12:30 and not `Title: words`.
-fn is_stream(part: &str) -> bool {
-    part.match_indices(':').any(|(at, _)| {
-        let before = part.get(..at).unwrap_or_default();
-        let after = part.get(at.saturating_add(1)..).unwrap_or_default();
+fn is_stream(part: &[u8]) -> bool {
+    part.windows(2).enumerate().any(|(at, pair)| {
         let opens =
-            after.starts_with(|first: char| first.is_ascii_alphabetic() || matches!(first, '$' | ':' | '_' | '.'));
-        opens && !before.is_empty()
+            matches!(pair, [b':', next] if next.is_ascii_alphabetic() || matches!(next, b'$' | b':' | b'_' | b'.'));
+        opens && at > 0
     })
 }
 
@@ -368,7 +382,7 @@ const SHOWS: &[&str] = &[
 
 /// A program whose name is made to look like a document's.
 fn disguised(name: &str) -> Option<&'static str> {
-    let last = parts(name.trim_end_matches(['/', '\\'])).last()?;
+    let last = parts(name.trim_end_matches(['/', '\\'])).next_back()?;
     let hidden = last.chars().any(turns_or_hides);
     let plain: String = last.chars().filter(|character| !turns_or_hides(*character) && *character != '\0').collect();
     let trimmed = plain.trim_end_matches(['.', ' ', '\u{a0}', '\t']);

@@ -46,6 +46,10 @@ pub(crate) const FORMAT: Format = Format { name: "pdf", labels: &["pdf"], inspec
 const HEADER_WITHIN: usize = 1024 + 8;
 /// Line ends behind the end of the file hide nothing.
 const HARMLESS_PADDING: usize = 16;
+/// Sides and pixels of a picture that no scanner makes: a sheet of A0 at 400 dots an inch has half of that. Pictures are
+/// not decoded here: what they claim is judged.
+const WIDEST: u64 = 65_535;
+const MOST_PIXELS: u64 = 1 << 29;
 /// Output of streams that are only measured, all together.
 const MEASURED_BYTES: u64 = 64 * 1024 * 1024;
 
@@ -66,12 +70,7 @@ fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Res
     looked
 }
 
-fn look<'a>(
-    bytes: &'a Bytes,
-    reading: &mut Reading<'a>,
-    out: &mut Out<'_>,
-    budget: &mut Budget,
-) -> Result<(), Stop> {
+fn look<'a>(bytes: &'a Bytes, reading: &mut Reading<'a>, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
     ends(bytes, &mut reading.notes, out);
     let mut xref = xref::walk(reading, budget)?;
     let (mut items, between, mut stop) = file::scan(reading, &xref, budget)?;
@@ -83,7 +82,8 @@ fn look<'a>(
     let mut trailers = std::mem::take(&mut xref.trailers);
     if !xref.is_whole || trailers.is_empty() {
         trailers.extend(between.trailers.iter().rev().filter_map(Item::dict).cloned());
-        trailers.extend(items.iter().rev().filter_map(|item| item.dict().filter(|dict| dict.is("Type", "XRef"))).cloned());
+        trailers
+            .extend(items.iter().rev().filter_map(|item| item.dict().filter(|dict| dict.is("Type", "XRef"))).cloned());
     }
     revisions(&items, &trailers, reading);
     items.extend(between.trailers);
@@ -110,8 +110,7 @@ fn look<'a>(
     }
     let Document { mut items, trailers, lock, .. } = first;
     // Positions of streams move: they are found again by where they stand.
-    let opened_at: BTreeSet<usize> =
-        opened.iter().filter_map(|index| items.get(*index)).map(|item| item.at).collect();
+    let opened_at: BTreeSet<usize> = opened.iter().filter_map(|index| items.get(*index)).map(|item| item.at).collect();
     items.extend(packed);
     items.sort_by_key(|item| item.at);
     let document = Document::new(bytes, items, trailers, &xref, header, lock);
@@ -288,13 +287,14 @@ impl<'d, 'a> Contents<'d, 'a, '_> {
             let (Some(dict), Some(range)) = (item.dict(), &item.stream) else { continue };
             budget.spend(Resource::Steps, 20)?;
             let is_picture = document.get(dict, "Subtype").name() == Some(b"Image");
-            let expected = if is_picture { self.picture(item, dict, budget) } else { 0 };
+            let expected = if is_picture { self.picture(item, dict) } else { 0 };
             if self.opened.contains(&index) {
                 continue;
             }
             let steps = filter::steps(dict, Some(document));
             let is_flate = |name: &[u8]| matches!(name, b"FlateDecode" | b"Fl");
-            let grows = |name: &[u8]| is_flate(name) || matches!(name, b"LZWDecode" | b"LZW" | b"RunLengthDecode" | b"RL");
+            let grows =
+                |name: &[u8]| is_flate(name) || matches!(name, b"LZWDecode" | b"LZW" | b"RunLengthDecode" | b"RL");
             match steps.as_slice() {
                 [] => {}
                 [(name, None)] if is_flate(name) => {
@@ -303,6 +303,7 @@ impl<'d, 'a> Contents<'d, 'a, '_> {
                         && filter::is_bomb(&packed, expected, &mut left, budget)?
                     {
                         self.notes.add(&rules::RATIO, item.at..item.end, "a stream unpacks to far more than it is");
+                        self.notes.refused(Resource::Ratio);
                     }
                 }
                 several if several.len() > 8 || expected == 0 && several.iter().any(|(name, _)| grows(name)) => {
@@ -322,15 +323,14 @@ impl<'d, 'a> Contents<'d, 'a, '_> {
     }
 
     /// The bytes a picture should have; an impossible size is noted.
-    fn picture(&mut self, item: &Item<'_>, dict: &'d Dict<'a>, budget: &Budget) -> u64 {
+    fn picture(&mut self, item: &Item<'_>, dict: &'d Dict<'a>) -> u64 {
         let number = |key: &str| {
             let value = self.document.get(dict, key).int().unwrap_or(0);
             u64::try_from(value).unwrap_or(0)
         };
         let (width, height) = (number("Width"), number("Height"));
-        let limits = budget.limits();
         let pixels = width.saturating_mul(height);
-        if width.max(height) > limits.get(Resource::Side) || pixels > limits.get(Resource::Pixels).saturating_mul(4) {
+        if width.max(height) > WIDEST || pixels > MOST_PIXELS {
             self.notes.add(&rules::DIMENSIONS, item.at..item.end, format!("a picture of {width} × {height}"));
         }
         // At most four colours of sixteen bits.

@@ -129,7 +129,12 @@ fn tell(bytes: &Bytes, facts: &Facts, prefix: &str, out: &mut Out<'_>) {
     let say = |out: &mut Out<'_>, rule: &'static Rule, range: Range<usize>, message: String| {
         let place = Place::default().number("offset", count(range.start));
         let end = range.end.max(range.start).min(bytes.len());
-        out.find(Finding::built_in(rule).at(count(range.start), count(end)).place(place).message(format!("{prefix}{message}")));
+        out.find(
+            Finding::built_in(rule)
+                .at(count(range.start), count(end))
+                .place(place)
+                .message(format!("{prefix}{message}")),
+        );
     };
     for name in &facts.names {
         let range = name.at..name.at.saturating_add(1);
@@ -214,7 +219,8 @@ fn inner(bytes: &Bytes, facts: &Facts, out: &mut Out<'_>, budget: &mut Budget) -
             if is_pickle {
                 if number == 1 && !is_loaded {
                     let place = Place::default().number("offset", count(range.start));
-                    let finding = Finding::built_in(&rules::NESTED).at(count(range.start), count(range.end)).place(place);
+                    let finding =
+                        Finding::built_in(&rules::NESTED).at(count(range.start), count(range.end)).place(place);
                     out.find(if loads { finding.severity(Severity::Medium) } else { finding });
                     is_told = true;
                 }
@@ -255,7 +261,8 @@ fn inner(bytes: &Bytes, facts: &Facts, out: &mut Out<'_>, budget: &mut Budget) -
         budget.spend(Resource::DecodedBytes, count(range.len()))?;
         let digits: Vec<u8> =
             bytes.get(range).unwrap_or_default().iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
-        let Some(decoded) = BASE64.decode(&digits).ok().or_else(|| data_encoding::HEXLOWER_PERMISSIVE.decode(&digits).ok())
+        let Some(decoded) =
+            BASE64.decode(&digits).ok().or_else(|| data_encoding::HEXLOWER_PERMISSIVE.decode(&digits).ok())
         else {
             continue;
         };
@@ -286,7 +293,10 @@ fn is_loader(name: &Name) -> bool {
     let module = name.module.split('.').next().unwrap_or_default();
     name.is_dangerous()
         && matches!(name.name.as_str(), "loads" | "load" | "Unpickler" | "read_pickle" | "_loads" | "_load")
-        && matches!(module, "pickle" | "_pickle" | "cPickle" | "dill" | "cloudpickle" | "joblib" | "torch" | "pandas" | "shelve")
+        && matches!(
+            module,
+            "pickle" | "_pickle" | "cPickle" | "dill" | "cloudpickle" | "joblib" | "torch" | "pandas" | "shelve"
+        )
 }
 
 /// How bytes are packed, by what they begin with.

@@ -3,11 +3,12 @@
 use std::{collections::BTreeMap, ops::Range};
 
 use bytes::Bytes;
+use memchr::memmem;
 
 use crate::{
     bundle::Source,
     finding::{Finding, Gap, Place, Reason, Rule, Severity, Span, Stop},
-    format::{Out, strings},
+    format::{Out, exif, strings},
     limits::{Budget, Exhausted, Resource},
     reader::count,
     sniff::{self, Risk},
@@ -227,6 +228,11 @@ impl<'a> Walk<'a> {
         text(self.bytes, range, place, out);
     }
 
+    /// XMP that stands in the file as it is.
+    pub(super) fn xmp(&self, range: Range<usize>, place: &Place, out: &mut Out<'_>) {
+        xmp(self.bytes, range, place, out);
+    }
+
     /// Bytes of which only the runs of characters can be read.
     pub(super) fn runs(&mut self, range: Range<usize>, place: &Place, out: &mut Out<'_>, budget: &mut Budget) {
         if let Err(stop) = runs(self.bytes, range, place, out, budget) {
@@ -337,6 +343,25 @@ pub(super) fn text(bytes: &Bytes, range: Range<usize>, place: &Place, out: &mut 
         let text = bytes.slice(range.start..range.start.saturating_add(length));
         out.read(TextView::at(text, count(range.start)).place(place.clone()).hidden(&NOTE));
     }
+}
+
+/// XMP: a text that stands in the file as it is, and may say where the picture was taken.
+pub(super) fn xmp(bytes: &Bytes, range: Range<usize>, place: &Place, out: &mut Out<'_>) {
+    if says_where(bytes.get(range.clone()).unwrap_or_default()) {
+        let (from, to) = (count(range.start), count(range.end));
+        let finding = Finding::built_in(&exif::GPS).at(from, to).place(place.clone());
+        out.find(finding.message("coordinates in the XMP data"));
+    }
+    text(bytes, range, place, out);
+}
+
+/// Whether XMP has coordinates (XMP part 2 §3.1, Exif schema): as an attribute or as an element, with a number.
+pub(super) fn says_where(xmp: &[u8]) -> bool {
+    const NAME: &[u8] = b"exif:GPSLatitude";
+    memmem::find_iter(xmp, NAME).any(|at| {
+        let value = xmp.get(at.saturating_add(NAME.len())..).unwrap_or_default();
+        matches!(value, [b'=', b'"' | b'\'', digit, ..] | [b'>', digit, ..] if digit.is_ascii_digit())
+    })
 }
 
 /// The runs of characters in a range that is no text as a whole.

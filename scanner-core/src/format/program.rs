@@ -54,8 +54,6 @@ pub(crate) const FORMAT: Format = Format {
         &WASM,
         &CLASS,
         &DEX,
-        &JAR,
-        &APK,
         &PYC,
         &FLASH,
         &LNK,

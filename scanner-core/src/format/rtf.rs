@@ -7,7 +7,7 @@ use bytes::Bytes;
 use crate::{
     bundle::Source,
     finding::{Finding, Place, Rule, Severity, Span, Stop},
-    format::{Format, Out, Subject, charset, embedded, fields},
+    format::{Format, Out, Subject, charset, embedded, fields, office},
     limits::{Budget, Resource},
     reader::count,
 };
@@ -30,12 +30,12 @@ pub(crate) const FORMAT: Format = Format {
         &embedded::EXPLOITED,
         &embedded::LINK,
         &embedded::OBJECT,
-        &fields::DDE,
-        &fields::LINKS,
-        &fields::REMOTE,
-        &fields::TEMPLATE,
-        &fields::UNSEEN,
-        &rules::CONTROL,
+        &office::rules::ACTIVEX,
+        &office::rules::DDE,
+        &office::rules::HIDDEN_STYLE,
+        &office::rules::LINK,
+        &office::rules::REMOTE,
+        &office::rules::REMOTE_TEMPLATE,
         &rules::NESTING,
         &rules::SHAPE,
         &rules::STRUCTURE,
@@ -246,7 +246,7 @@ impl<'a> Walk<'a> {
             // What a field in it comes to is part of a code; the code of that field is its own.
             Destination::Field => self.judge.field(&note, span, &Place::default(), out),
             Destination::Template if fields::is_remote(&note) => {
-                out.find(Finding::built_in(&fields::TEMPLATE).at(span.start, span.end));
+                out.find(Finding::built_in(&office::rules::REMOTE_TEMPLATE).at(span.start, span.end));
             }
             Destination::Class => self.class.clone_from(&note),
             Destination::Property => {
@@ -254,7 +254,7 @@ impl<'a> Walk<'a> {
                     self.say(&rules::SHAPE, "a shape has the property pFragments", at, out);
                 }
                 if fields::is_remote(&note) {
-                    self.say(&fields::REMOTE, "a picture or link of a shape is elsewhere", at, out);
+                    self.say(&office::rules::REMOTE, "a picture or link of a shape is elsewhere", at, out);
                 }
             }
             _ => {}

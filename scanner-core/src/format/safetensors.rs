@@ -114,7 +114,8 @@ fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Res
     let mut end = 0_u64;
     for (from, to) in ranges {
         if from != end {
-            let what = if from < end { "a tensor shares bytes with another" } else { "there is a hole before a tensor" };
+            let what =
+                if from < end { "a tensor shares bytes with another" } else { "there is a hole before a tensor" };
             out.find(Finding::built_in(&OFFSETS).at(8, count(start)).place(place()).message(what));
             end = end.max(to);
             break;

@@ -10,12 +10,8 @@ use crate::{
     reader::{Reader, count},
 };
 
-pub(crate) const FORMAT: Format = Format {
-    name: "sqlite",
-    labels: &["sqlite"],
-    inspect,
-    rules: &[&HEADER, &TRUNCATED, &PAGES, &CODE, &TRAILING],
-};
+pub(crate) const FORMAT: Format =
+    Format { name: "sqlite", labels: &["sqlite"], inspect, rules: &[&HEADER, &TRUNCATED, &PAGES, &CODE, &TRAILING] };
 
 const fn medium(id: &'static str, category: &'static str, text: RuleText) -> Rule {
     Rule::built_in(id, category, Severity::Medium, Confidence::High, text)
@@ -129,7 +125,9 @@ fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Res
 fn has_code(text: &str) -> bool {
     text.lines().any(|line| {
         let statement = ["CREATE TRIGGER", "CREATE VIEW", "CREATE TEMP"].iter().find_map(|word| line.find(word));
-        statement.and_then(|at| line.get(at..)).is_some_and(|statement| REACHING.iter().any(|word| statement.contains(word)))
+        statement
+            .and_then(|at| line.get(at..))
+            .is_some_and(|statement| REACHING.iter().any(|word| statement.contains(word)))
     })
 }
 
@@ -162,7 +160,18 @@ impl Header {
         let encoding = reader.u32_be()?;
         reader.seek(92)?;
         let valid_for = reader.u32_be()?;
-        Ok(Self { page, versions, fractions, changes, pages, free_trunk, free_pages, schema_format, encoding, valid_for })
+        Ok(Self {
+            page,
+            versions,
+            fractions,
+            changes,
+            pages,
+            free_trunk,
+            free_pages,
+            schema_format,
+            encoding,
+            valid_for,
+        })
     }
 
     fn is_sound(&self) -> bool {
@@ -263,7 +272,10 @@ mod tests {
     #[test]
     fn texts_are_read_and_code_in_the_schema_is_told() {
         check(|bytes| bytes[300..330].copy_from_slice(b"CREATE VIEW v AS SELECT 1 FROM"), &[]);
-        check(|bytes| bytes[300..343].copy_from_slice(b"CREATE VIEW v AS SELECT load_extension('x')"), &["medium script.sql"]);
+        check(
+            |bytes| bytes[300..343].copy_from_slice(b"CREATE VIEW v AS SELECT load_extension('x')"),
+            &["medium script.sql"],
+        );
         let mut bytes = database(512, 2);
         bytes[900..911].copy_from_slice(b"hidden here");
         assert_eq!(look(&FORMAT, "sqlite", &bytes).texts(), ["SQLite format 3\nhidden here"]);

@@ -148,7 +148,7 @@ impl Picture<'_> {
                     self.walk.account.not_read(stop);
                 }
             }
-            b"XMP " => self.walk.text(chunk.range.clone(), &chunk.place(), out),
+            b"XMP " => self.walk.xmp(chunk.range.clone(), &chunk.place(), out),
             b"ICCP" => self.walk.runs(chunk.range.clone(), &chunk.place(), out, budget),
             _ => self.walk.opaque(chunk.range.clone(), &chunk.place(), out, budget),
         }

@@ -4,7 +4,11 @@
 //! Other formats that are zips inside call [`open`], which says everything that is wrong with the container itself, and
 //! then read the parts they know.
 
-use std::{cell::Cell, collections::BTreeMap, fmt};
+use std::{
+    cell::{Cell, OnceCell},
+    collections::BTreeMap,
+    fmt,
+};
 
 use bytes::Bytes;
 
@@ -22,6 +26,7 @@ mod check;
 mod end;
 mod entry;
 mod layout;
+mod package;
 mod rules;
 mod walk;
 
@@ -51,21 +56,17 @@ pub(crate) const FORMAT: Format = Format {
         &path::SYMLINK,
         &path::DEVICE,
         &path::SPECIAL_MODE,
+        &package::PACKAGE,
         &program::JAR,
         &program::APK,
         &keras::LAMBDA,
-        &rules::EXTENSION,
     ],
 };
 
 fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
     program::named(subject, out);
     let archive = open(subject, out, budget);
-    if subject.kind.label == "zip"
-        && let Some(manifest) = archive.extension(out, budget)
-    {
-        out.find(manifest.finding(&rules::EXTENSION, rules::EXTENSION.title.clone()));
-    }
+    archive.installs(subject.kind.label, out, budget);
     if subject.kind.label == "keras"
         && let Some(config) = archive.find("config.json")
         && let Some(text) = archive.read(config, out, budget)
@@ -82,7 +83,7 @@ pub(crate) struct Archive<'a> {
     bytes: &'a Bytes,
     entries: Vec<Entry>,
     /// Entries by name, in ASCII lower case, sorted; of several with one name the last comes last.
-    index: Vec<(Vec<u8>, usize)>,
+    index: OnceCell<Vec<(Vec<u8>, usize)>>,
     /// Members that were asked for and cannot be read, by reason: how many, and where the first is.
     closed: Cell<BTreeMap<Closed, (u64, usize)>>,
     /// Ranges that belong to no member.
@@ -110,7 +111,7 @@ pub(crate) fn open<'a>(subject: &Subject<'a>, out: &mut Out<'_>, budget: &mut Bu
     let mut archive = Archive {
         bytes: subject.bytes,
         entries: Vec::new(),
-        index: Vec::new(),
+        index: OnceCell::new(),
         closed: Cell::default(),
         unlisted: Vec::new(),
         stop: None,
@@ -118,13 +119,9 @@ pub(crate) fn open<'a>(subject: &Subject<'a>, out: &mut Out<'_>, budget: &mut Bu
     archive.stop = archive.walk(out, budget).err();
     let judged = archive.judge(out, budget).err();
     archive.stop = archive.stop.take().or(judged);
-    archive.index =
-        archive.entries.iter().enumerate().map(|(at, entry)| (entry.raw.to_ascii_lowercase(), at)).collect();
-    archive.index.sort_unstable();
     archive
 }
 
-#[allow(dead_code, reason = "entries, find and read serve the formats that are zips inside")]
 impl Archive<'_> {
     /// Every entry, in the order of the directory.
     pub(crate) fn entries(&self) -> &[Entry] {
@@ -134,8 +131,14 @@ impl Archive<'_> {
     /// The entry of that name; the case of ASCII letters does not count. Of several, the last.
     pub(crate) fn find(&self, name: &str) -> Option<&Entry> {
         let name = name.to_ascii_lowercase().into_bytes();
-        let after = self.index.partition_point(|(known, _)| *known <= name);
-        let (known, at) = self.index.get(after.checked_sub(1)?)?;
+        let index = self.index.get_or_init(|| {
+            let names = self.entries.iter().enumerate().map(|(at, entry)| (entry.raw.to_ascii_lowercase(), at));
+            let mut index: Vec<_> = names.collect();
+            index.sort_unstable();
+            index
+        });
+        let after = index.partition_point(|(known, _)| *known <= name);
+        let (known, at) = index.get(after.checked_sub(1)?)?;
         (*known == name).then(|| self.entries.get(*at)).flatten()
     }
 
@@ -176,6 +179,7 @@ impl Archive<'_> {
                 return None;
             }
         };
+        self.not_for_all(entry);
         let unpacked = inflate::unpack(&source, budget);
         let checked = claim::check(entry.claim(), &unpacked, &entry.place(), out, budget);
         if let Some(stop) = unpacked.stop.or(checked.err().map(Stop::from)) {
@@ -191,6 +195,7 @@ impl Archive<'_> {
     pub(crate) fn child(&self, entry: &Entry, out: &mut Out<'_>) {
         match self.source(entry) {
             Ok(source) => {
+                self.not_for_all(entry);
                 let mut child = Artifact::new(Origin::Member, source).named(entry.name.clone());
                 child.claim = Some(entry.claim());
                 out.children.push(child);
@@ -199,12 +204,8 @@ impl Archive<'_> {
         }
     }
 
-    /// Makes every entry a child. The names of those that hold nothing are read here.
-    pub(crate) fn members(&self, out: &mut Out<'_>) {
-        self.members_but(out, |_| false);
-    }
-
-    /// The same, but for entries that are numbers and nothing else.
+    /// Makes every entry a child, but for those that are numbers and nothing else. The names of those that hold nothing
+    /// are read here.
     fn members_but(&self, out: &mut Out<'_>, mut is_numbers: impl FnMut(&Entry) -> bool) {
         let mut names = Names::default();
         for entry in &self.entries {
@@ -219,27 +220,25 @@ impl Archive<'_> {
         names.read("names", out);
     }
 
-    /// What makes the archive an extension: the description that Visual Studio, Firefox or all browsers look for.
-    fn extension(&self, out: &mut Out<'_>, budget: &mut Budget) -> Option<&Entry> {
-        let named = ["extension.vsixmanifest", "install.rdf"].iter().find_map(|name| self.find(name));
-        named.or_else(|| {
-            let manifest = self.find("manifest.json")?;
-            let text = self.read(manifest, out, budget)?;
-            memchr::memmem::find(&text, b"\"manifest_version\"").map(|_| manifest)
-        })
-    }
-
     /// The numbers of a tensor of torch: a member that is itself named by a number, `model/data/0`, and whose bytes are no
     /// type that anybody knows.
     fn is_tensor(&self, entry: &Entry, budget: &mut Budget) -> bool {
         let mut segments = entry.name.rsplit('/');
-        let is_number = segments.next().is_some_and(|last| !last.is_empty() && last.bytes().all(|byte| byte.is_ascii_digit()));
+        let is_number =
+            segments.next().is_some_and(|last| !last.is_empty() && last.bytes().all(|byte| byte.is_ascii_digit()));
         is_number
             && matches!(segments.next(), Some("data" | "constants" | "storages"))
             && budget.spend(Resource::Steps, sniff::STEPS).is_ok()
-            && self.source(entry).is_ok_and(|source| {
-                source.codec == Codec::Stored && sniff(&source.packed).kind == sniff::unknown()
-            })
+            && self
+                .source(entry)
+                .is_ok_and(|source| source.codec == Codec::Stored && sniff(&source.packed).kind == sniff::unknown())
+    }
+
+    /// A plain member under a flag that says it needs a key is read here, and by no reader that believes the flag.
+    fn not_for_all(&self, entry: &Entry) {
+        if entry.is_encrypted() {
+            self.close(Closed::Encrypted, entry.at);
+        }
     }
 
     fn close(&self, closed: Closed, at: usize) {

@@ -25,12 +25,17 @@ fn packed(codec: Codec, plain: &[u8]) -> Source {
             encoder.write_all(plain).unwrap();
             encoder.finish().unwrap()
         }
+        Codec::Bzip2 => {
+            let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::best());
+            encoder.write_all(plain).unwrap();
+            encoder.finish().unwrap()
+        }
         other => panic!("no encoder for {other:?}"),
     };
     Source { packed: packed.into(), codec }
 }
 
-const PACKED: [Codec; 3] = [Codec::Zlib, Codec::Deflate, Codec::Gzip];
+const PACKED: [Codec; 4] = [Codec::Zlib, Codec::Deflate, Codec::Gzip, Codec::Bzip2];
 
 fn budget(resource: Resource, limit: u64) -> Budget {
     Budget::new(Limits::default().with(resource, limit))
@@ -142,6 +147,97 @@ fn every_gzip_field_is_skipped() {
     }
 }
 
+const WORDS: &[u8] = b"the same words, the same words, the same words";
+
+/// The same words by every other coding.
+fn others() -> Vec<(Codec, Vec<u8>)> {
+    let hex = |text: &str| data_encoding::HEXLOWER.decode(text.as_bytes()).unwrap();
+    let lzma = "003a1a08ce76d976d393cee06c5c75e42bf800eb3e67b1fffffa9d5000";
+    vec![
+        (
+            Codec::Xz,
+            hex(
+                "fd377a585a000004e6d6b4460200210116000000742fe5a3e0002d00175d003a1a08ce76d976d393cee06c5c75e42bf800eb32ed\
+                 80000000271b09c8e4e453010001332ed4dd3b081fb6f37d010000000004595a",
+            ),
+        ),
+        (Codec::Lzma, hex(&format!("5d00008000ffffffffffffffff{lzma}"))),
+        (Codec::ZipLzma { size: u64::MAX }, hex(&format!("090405005d00008000{lzma}"))),
+        (Codec::ZipLzma { size: 46 }, hex(&format!("090405005d00008000{lzma}"))),
+        (Codec::Zstd, hex("28b52ffd242eb50000807468652073616d6520776f7264732c200100469c4b0128fd9b")),
+        // Short matches are the same in both.
+        (Codec::Deflate64, packed(Codec::Deflate, WORDS).packed.to_vec()),
+    ]
+}
+
+#[test]
+fn every_coding_comes_back_and_a_cut_is_noticed() {
+    for (codec, packed) in others() {
+        let unpacked = unpack(&Source { packed: packed.clone().into(), codec }, &mut Budget::new(Limits::default()));
+        assert_eq!((&unpacked.bytes[..], &unpacked.stop), (WORDS, &None), "{codec:?}");
+        for length in 0..packed.len() {
+            let cut = Source { packed: packed[..length].to_vec().into(), codec };
+            let unpacked = unpack(&cut, &mut Budget::new(Limits::default()));
+            assert!(WORDS.starts_with(&unpacked.bytes), "{codec:?}");
+            // What is cut off may be no more than the mark at the end.
+            assert!(unpacked.stop.is_some() || unpacked.bytes.len() == WORDS.len(), "{codec:?} cut at {length}");
+        }
+    }
+}
+
+#[test]
+fn what_stands_behind_a_stream_is_not_part_of_it() {
+    // One of them is not told where it ends, and another reads ahead: zips say how long their members are.
+    let is_exact = |codec| !matches!(codec, Codec::ZipLzma { size: 46 } | Codec::Deflate64);
+    for (codec, packed) in others().into_iter().filter(|(codec, _)| is_exact(*codec)) {
+        let length = packed.len() as u64;
+        let behind = [&packed[..], b"<?php"].concat();
+        let unpacked = unpack(&Source { packed: behind.into(), codec }, &mut Budget::new(Limits::default()));
+        assert_eq!((unpacked.used, &unpacked.stop), (length, &None), "{codec:?}");
+    }
+}
+
+#[test]
+fn streams_and_frames_follow_each_other() {
+    for codec in [Codec::Xz, Codec::Zstd, Codec::Bzip2] {
+        let one = others().into_iter().find(|(known, _)| *known == codec).map(|(_, packed)| packed);
+        let one = one.unwrap_or_else(|| packed(Codec::Bzip2, WORDS).packed.to_vec());
+        let padding: &[u8] = match codec {
+            Codec::Xz => &[0; 8],
+            Codec::Zstd => b"\x50\x2a\x4d\x18\x03\0\0\0abc",
+            _ => b"",
+        };
+        let two = Source { packed: [&one[..], padding, &one].concat().into(), codec };
+        let unpacked = unpack(&two, &mut Budget::new(Limits::default()));
+        assert_eq!((unpacked.bytes, unpacked.stop), ([WORDS, WORDS].concat().into(), None), "{codec:?}");
+    }
+}
+
+#[test]
+fn damage_and_wrong_checksums_are_noticed() {
+    for (codec, packed) in others().into_iter().filter(|(codec, _)| matches!(codec, Codec::Xz | Codec::Zstd)) {
+        for at in 0..packed.len() {
+            let mut bytes = packed.clone();
+            bytes[at] ^= 0x10;
+            let unpacked = unpack(&Source { packed: bytes.into(), codec }, &mut Budget::new(Limits::default()));
+            assert!(unpacked.stop.is_some() || unpacked.bytes == WORDS, "{codec:?} byte {at}");
+        }
+    }
+}
+
+#[test]
+fn memory_is_not_reserved_because_a_header_asks_for_it() {
+    let mut budget = Budget::new(Limits::default());
+    // A window of 3.75 TiB, and a dictionary of 4 GiB.
+    let window = Source { packed: b"\x28\xb5\x2f\xfd\0\xff\x01\0\0".to_vec().into(), codec: Codec::Zstd };
+    assert!(matches!(unpack(&window, &mut budget).stop, Some(Stop::Malformed { .. })));
+    let dictionary = Source {
+        packed: b"\x5d\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\0\0\0\0\0\0".to_vec().into(),
+        codec: Codec::Lzma,
+    };
+    assert!(matches!(unpack(&dictionary, &mut budget).stop, Some(Stop::Malformed { .. })));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
@@ -159,7 +255,7 @@ proptest! {
 
     #[test]
     fn noise_never_panics(noise in proptest::collection::vec(any::<u8>(), 0..500)) {
-        for codec in PACKED {
+        for codec in PACKED.into_iter().chain(others().into_iter().map(|(codec, _)| codec)) {
             let unpacked = unpack(&Source { packed: noise.clone().into(), codec }, &mut Budget::new(Limits::default()));
             prop_assert!(unpacked.used <= noise.len() as u64);
         }

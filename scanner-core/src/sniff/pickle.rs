@@ -5,10 +5,9 @@ use super::peek::Peek;
 
 /// Opcodes walked. A program longer than that has proved itself.
 const OPCODES: u32 = 4096;
-/// Bytes that one line of protocol 0 may have.
-const LINE_BYTES: usize = 4096;
-/// The same for a number: what Python refuses to read because it would take too long is a pickle all the same.
-const DIGITS: usize = 1 << 20;
+/// Bytes that one line of protocol 0 may have: a long text, or a number so long that Python refuses it, hides what
+/// follows from whoever gives up here.
+const LINE_BYTES: usize = 1 << 20;
 
 /// A pickle at the start of the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,10 +34,21 @@ pub(super) fn find_pickle(bytes: &[u8]) -> Option<Found> {
         impossible: false,
     };
     let mut count = 0_u32;
+    let (first, mut is_mixed) = (peek.u8(0), false);
     let ending = loop {
         if count >= OPCODES {
-            break Ending::Bound;
+            // A run of one opcode is what a line of brackets looks like: what follows it tells.
+            let rest = peek.from(walk.at);
+            let run = rest.iter().take_while(|byte| Some(**byte) == first).count();
+            if is_mixed || run == 0 {
+                break Ending::Bound;
+            }
+            (walk.at, count) = (walk.at.saturating_add(run), 0);
+            if walk.at >= bytes.len() {
+                break Ending::Bound;
+            }
         }
+        is_mixed |= peek.u8(walk.at) != first;
         match walk.step() {
             Some(true) => break Ending::Stop,
             Some(false) => count = count.saturating_add(1),
@@ -68,7 +78,8 @@ pub(super) fn find_pickle(bytes: &[u8]) -> Option<Found> {
                     || (count >= 2 && tail.is_empty() && walk.memoized)
                     || (count >= 3 && tail.is_empty() && bytes.iter().take(64).any(|byte| *byte >= 0x80 || *byte < 9))
             }
-            Ending::Bound => walk.memoized || gadget,
+            // No prose is thousands of opcodes.
+            Ending::Bound => is_mixed || walk.memoized || gadget,
             Ending::Cut | Ending::Wrong => gadget,
         }
     };
@@ -120,7 +131,7 @@ impl<'a> Walk<'a> {
             0x8d | 0x8e | 0x96 => self.push_counted(8)?,
             // Pushes with a line.
             b'I' | b'L' => {
-                let line = self.line_of(DIGITS)?;
+                let line = self.line()?;
                 is_number(line.strip_suffix(b"L").unwrap_or(line)).then(|| self.push())?;
             }
             b'F' => self.push_line(|line| {
@@ -258,12 +269,8 @@ impl<'a> Walk<'a> {
     }
 
     fn line(&mut self) -> Option<&'a [u8]> {
-        self.line_of(LINE_BYTES)
-    }
-
-    fn line_of(&mut self, most: usize) -> Option<&'a [u8]> {
         let rest = self.peek.from(self.at);
-        let bounded = rest.get(..most).unwrap_or(rest);
+        let bounded = rest.get(..LINE_BYTES).unwrap_or(rest);
         let Some(end) = memchr::memchr(b'\n', bounded) else {
             // Cut in the middle of a line.
             self.at = if bounded.len() == rest.len() { self.peek.len() } else { self.at };
@@ -338,6 +345,16 @@ mod tests {
     fn a_cut_pickle_is_one() {
         check(b"\x80\x04\x95\x10\0\0\0\0\0\0\0}\x94(\x8c\x01a", true);
         check(b"\x80\x04\xff\xff", false);
+    }
+
+    #[test]
+    fn padding_hides_nothing() {
+        let evil = b"cos\nsystem\n(S'id'\ntR.";
+        check(&[b"N0".repeat(5000).as_slice(), evil].concat(), true);
+        check(&[b"N".repeat(50_000).as_slice(), evil].concat(), true);
+        check(&[b"V", b"x".repeat(50_000).as_slice(), b"\n0", evil].concat(), true);
+        check(&b")".repeat(50_000), false);
+        check(&b"N".repeat(5000), false);
     }
 
     #[test]

@@ -134,10 +134,10 @@ static TYPES: &[Type] = &[
     bytes("class", "application/java-vm", Executable, &["class"], &["application/java", "application/java-byte-code", "application/x-java", "application/x-java-applet", "application/x-java-class", "application/x-java-vm"]),
     bytes("wasm", "application/wasm", Executable, &["wasm"], &["application/x-wasm"]),
     bytes("pyc", "application/x-python-code", Executable, &["pyc", "pyo"], &["application/x-bytecode.python", "application/x-pyc", "application/x-python-bytecode"]),
+    bytes("luac", "application/x-lua-bytecode", Executable, &["luac", "lua", "out"], &["application/x-luac"]),
+    bytes("chm", "application/vnd.ms-htmlhelp", Executable, &["chm", "chw"], &["application/x-chm"]),
     bytes("swf", "application/vnd.adobe.flash.movie", Executable, &["swf"], &["application/x-shockwave-flash"]),
     bytes("lnk", "application/x-ms-shortcut", Executable, &["lnk"], &["application/x-win-lnk", "application/x.ms.shortcut"]),
-    bytes("luac", "application/x-lua-bytecode", Executable, &["luac", "lua"], &[]),
-    bytes("chm", "application/vnd.ms-htmlhelp", Executable, &["chm"], &["application/x-chm"]),
     bytes("crx", "application/x-chrome-extension", Executable, &["crx"], &[]),
     bytes("diskimage", "application/x-virtual-disk", Container, &["dmg", "vhd", "vhdx", "vmdk", "qcow2", "qcow", "vdi", "img"], &["application/x-apple-diskimage", "application/x-qemu-disk", "application/x-vhd-disk", "application/x-vhdx-disk", "application/x-virtualbox-vdi", "application/x-vmdk-disk"]),
     // Fonts.

@@ -33,6 +33,7 @@ pub(super) fn find_archive(bytes: &[u8]) -> Option<Found> {
     let tail = peek.tail(TAIL_BYTES);
     let start = bytes.len().saturating_sub(tail.len());
     // Searching backwards is slow, and nearly every file has no such record at all.
+    memchr::memchr(0x06, tail)?;
     memchr::memmem::find(tail, END_RECORD)?;
     let mut until = tail.len();
     // A bounded number of false end records, lest their count times the tail be the cost.

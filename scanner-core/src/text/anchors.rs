@@ -203,7 +203,8 @@ impl Anchors {
 impl<const BYTES: usize> Grams<BYTES> {
     fn of(by_gram: BTreeMap<u32, Vec<Spot>>) -> Self {
         let slots = TABLE_SLOTS.max(by_gram.len().saturating_mul(2)).next_power_of_two();
-        let mut grams = Self { bitmap: empty(), second: empty(), table: vec![Slot::default(); slots], places: Vec::new() };
+        let mut grams =
+            Self { bitmap: empty(), second: empty(), table: vec![Slot::default(); slots], places: Vec::new() };
         for (gram, places) in by_gram {
             for (bitmap, hash) in [(&mut grams.bitmap, FIRST), (&mut grams.second, SECOND)] {
                 let (byte, bit) = Self::slot(gram, hash);
@@ -244,9 +245,10 @@ impl<const BYTES: usize> Grams<BYTES> {
         self.has(gram) && self.second.get(byte).is_some_and(|byte| byte & bit != 0)
     }
 
+    /// Where the search for a gram begins in the table: by the high bits of the hash, which all of its bytes reach.
     fn home(&self, gram: u32) -> usize {
-        let hash = gram.wrapping_mul(FIRST);
-        usize::try_from(hash >> 8).unwrap_or(0) & self.table.len().saturating_sub(1)
+        let slots = u64::try_from(self.table.len()).unwrap_or(0);
+        usize::try_from(u64::from(gram.wrapping_mul(FIRST)).wrapping_mul(slots) >> 32).unwrap_or(0)
     }
 
     #[inline(never)]

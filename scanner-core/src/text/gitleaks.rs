@@ -104,9 +104,7 @@ impl Reading<'_> {
                 let Some(rule) = self.rules.rule(*index) else { continue };
                 let path = rule.gitleaks.as_deref().and_then(|rule| rule.path.as_ref());
                 if path.is_some_and(|path| path.is_match(layer.text)) {
-                    hits.add(Source::Loaded(*index), 0..layer.text.len(), || {
-                        Hit::of(&rule.rule, layer.text)
-                    });
+                    hits.add(Source::Loaded(*index), 0..layer.text.len(), || Hit::of(&rule.rule, layer.text));
                 }
             }
         }

@@ -105,7 +105,7 @@ fn each_lie_is_told() {
     looped[512 + 512 + 508..][..4].copy_from_slice(&[1, 0, 0, 0]);
     assert_eq!(facts(&looped), ["medium bomb.recursion", "medium bomb.overlap"]);
     // One table listed twice is one table.
-    assert_eq!(with(80, &whole[76..80].to_vec()), [""; 0], "no more tables are read than the file has room for");
+    assert_eq!(with(80, &whole[76..80]), [""; 0], "no more tables are read than the file has room for");
 }
 
 #[test]

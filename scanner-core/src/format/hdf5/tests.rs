@@ -1,5 +1,7 @@
+use proptest::prelude::*;
+
 use super::*;
-use crate::format::testing::look;
+use crate::format::{ALL, testing::look};
 
 /// A file of the second kind: a superblock, and a root object of these messages.
 fn file(messages: &[(u8, &[u8])]) -> Vec<u8> {
@@ -68,4 +70,39 @@ fn a_cut_anywhere_is_told() {
         assert!(!look(&FORMAT, "hdf5", &whole[..end]).facts().is_empty(), "cut at {end}");
     }
     assert_eq!(look(&FORMAT, "hdf5", b"\x89HDF\r\n\x1a\n\x09").facts().len(), 1);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn damaged_files_never_panic(
+        place in any::<prop::sample::Index>(),
+        value in any::<u8>(),
+        noise in proptest::collection::vec(any::<u8>(), 0..200),
+    ) {
+        let mut bytes = file(&[(6, b"\x01\0\x01a\x30\0\0\0\0\0\0\0"), (16, b"\x30\0\0\0\0\0\0\0\x10\0\0\0\0\0\0\0"), (17, b"\x30\0\0\0\0\0\0\0\x10\0\0\0\0\0\0\0")]);
+        let at = place.index(bytes.len());
+        bytes[at] = value;
+        bytes.extend(&noise);
+        let _ = look(&FORMAT, "hdf5", &bytes);
+        // The other formats of data, behind their signatures.
+        for (label, start) in [
+            ("npy", &b"\x93NUMPY\x01\0\x10\0"[..]),
+            ("gguf", b"GGUF\x03\0\0\0\x01\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0"),
+            ("safetensors", b"\x10\0\0\0\0\0\0\0{"),
+            ("sqlite", b"SQLite format 3\0\x02\0\x01\x01\0@  "),
+            ("arrow", b"ARROW1\0\0"),
+            ("arrowstream", b"\xff\xff\xff\xff\x10\0\0\0"),
+            ("parquet", b"PAR1"),
+        ] {
+            let format = ALL.iter().find(|format| format.labels.contains(&label)).expect(label);
+            let end: &[u8] = match label {
+                "arrow" => b"\x20\0\0\0ARROW1",
+                "parquet" => b"\x20\0\0\0PAR1",
+                _ => b"",
+            };
+            let _ = look(format, label, &[start, &noise, end].concat());
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! Icons built by hand; the name of a case is its defect.
 
 use super::*;
-use crate::format::testing::{Seen, look};
+use crate::format::testing::{self, Seen, look};
 
 /// Two by two pixels of 32 bits, and the mask below.
 fn bitmap() -> Vec<u8> {
@@ -31,14 +31,9 @@ fn seen(bytes: &[u8]) -> Seen {
     look(&FORMAT, "ico", bytes)
 }
 
-/// Category and severity of what was found, without offsets; then gaps.
 #[track_caller]
 fn says(bytes: &[u8], expected: &[&str]) -> Seen {
-    let seen = seen(bytes);
-    let facts: Vec<String> =
-        seen.facts().iter().map(|fact| fact.split(' ').take(2).collect::<Vec<_>>().join(" ")).collect();
-    assert_eq!(facts, expected);
-    seen
+    testing::says(&FORMAT, "ico", bytes, expected)
 }
 
 const STRUCTURE: &str = "medium malformed.structure";

@@ -53,7 +53,13 @@ impl Literal {
                     if open.len() >= DEEPEST {
                         return None;
                     }
-                    let end = if first == b'{' { b'}' } else if first == b'(' { b')' } else { b']' };
+                    let end = if first == b'{' {
+                        b'}'
+                    } else if first == b'(' {
+                        b')'
+                    } else {
+                        b']'
+                    };
                     open.push(Open { end, items: Vec::new(), awaits: false, is_complete: false });
                     rest = next?;
                     continue;
@@ -78,7 +84,8 @@ impl Literal {
                     continue;
                 }
                 b':' => {
-                    let inside = open.last_mut().filter(|open| open.end == b'}' && !open.items.len().is_multiple_of(2))?;
+                    let inside =
+                        open.last_mut().filter(|open| open.end == b'}' && !open.items.len().is_multiple_of(2))?;
                     inside.awaits = true;
                     inside.is_complete = false;
                     rest = next?;
@@ -148,8 +155,23 @@ mod tests {
             assert!(Literal::parse(good).is_some(), "{good}");
         }
         for bad in [
-            "", "{", "}", "{'a'}", "{'a': }", "{'a': 1 2}", "(1 2)", "f()", "1+1", "'a' 'b'", "{'a': 1}}", "[1", "(,)", "Truely",
-            "{1: 2: 3}", "'a\\'", "99999999999999999999",
+            "",
+            "{",
+            "}",
+            "{'a'}",
+            "{'a': }",
+            "{'a': 1 2}",
+            "(1 2)",
+            "f()",
+            "1+1",
+            "'a' 'b'",
+            "{'a': 1}}",
+            "[1",
+            "(,)",
+            "Truely",
+            "{1: 2: 3}",
+            "'a\\'",
+            "99999999999999999999",
         ] {
             assert!(Literal::parse(bad).is_none(), "{bad}");
         }

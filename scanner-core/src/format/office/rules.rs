@@ -148,7 +148,7 @@ pub(crate) static AUTOEXEC: Rule = Rule::built_in(
 );
 
 pub(crate) static XL4: Rule = Rule::built_in(
-    "office/xl4",
+    "office/old-macros",
     "macro.xl4",
     Severity::High,
     Confidence::High,

@@ -2,7 +2,7 @@
 
 use crate::{
     finding::{Finding, Gap, Place, Reason, Stop},
-    format::{Out, cfb::Stream, charset, fields, strings},
+    format::{Out, cfb::Stream, charset, fields, office, strings},
     limits::{Budget, Resource},
     reader::{Reader, Short, count},
     view::TextView,
@@ -24,6 +24,10 @@ const PIECES: u64 = 33;
 
 /// Steps of one piece.
 const STEPS_PER_PIECE: u64 = 10;
+/// Steps of one field.
+const STEPS_PER_FIELD: u64 = 20;
+/// The character that begins one.
+const FIELD: u8 = 0x13;
 /// Fields in each other that are followed.
 const DEEPEST_FIELD: usize = 32;
 /// Letters of a field's code that are kept.
@@ -157,7 +161,12 @@ fn text(
         for (from, to, is_hidden) in unseen.split(piece.at, piece.at.saturating_add(length)) {
             let index = |at: u64| usize::try_from(at.saturating_sub(piece.at)).unwrap_or(usize::MAX);
             let part = bytes.get(index(from)..index(to)).unwrap_or_default();
-            budget.spend(Resource::Steps, STEPS_PER_PIECE)?;
+            // A field may be two characters long.
+            let fields = memchr::memchr_iter(FIELD, part).count();
+            budget.spend(
+                Resource::Steps,
+                STEPS_PER_FIELD.saturating_mul(count(fields)).saturating_add(STEPS_PER_PIECE),
+            )?;
             let part = match piece.is_wide {
                 true => charset::utf16(part, budget)?,
                 false => charset::decode(part, charset::WESTERN, budget)?,
@@ -241,7 +250,7 @@ impl Reading {
         }
         if !self.hidden.trim().is_empty() {
             let view = TextView::decoded(self.hidden.into(), main.map(), vec!["doc"]).place(place.clone());
-            out.read(view.hidden(&fields::UNSEEN));
+            out.read(view.hidden(&office::rules::HIDDEN_STYLE));
         }
     }
 }
@@ -264,7 +273,7 @@ fn associated(
         let text = charset::utf16(letters, budget)?;
         if nth == 1 && fields::is_remote(&text) {
             let span = main.whole();
-            out.find(Finding::built_in(&fields::TEMPLATE).at(span.start, span.end).place(place.clone()));
+            out.find(Finding::built_in(&office::rules::REMOTE_TEMPLATE).at(span.start, span.end).place(place.clone()));
         }
         if !text.is_empty() {
             texts.push(text);

@@ -1,4 +1,4 @@
-//! PowerPoint presentations (MS-PPT): one stream of records in records, walked without going down: what stands in a
+//! `PowerPoint` presentations (MS-PPT): one stream of records in records, walked without going down: what stands in a
 //! container follows its head.
 
 use bytes::Bytes;
@@ -7,7 +7,7 @@ use super::rules;
 use crate::{
     bundle::{Codec, Source},
     finding::{Finding, Gap, Place, Reason, Stop},
-    format::{Out, cfb::Stream, charset, embedded, fields},
+    format::{Out, cfb::Stream, charset, embedded, office},
     limits::{Budget, Resource},
     reader::{Reader, count},
     view::TextView,
@@ -106,7 +106,7 @@ impl Slides {
                 self.links = self.links.saturating_add(1);
                 return;
             }
-            CONTROL => &rules::CONTROL,
+            CONTROL => &office::rules::ACTIVEX,
             OBJECT => &embedded::OBJECT,
             OBJECT_LINK => &embedded::LINK,
             _ => return,
@@ -132,7 +132,7 @@ impl Slides {
     fn finish(self, stream: &Stream, place: &Place, out: &mut Out<'_>) {
         if self.links > 0 {
             let message = format!("{} links to other places", self.links);
-            out.find(Finding::built_in(&fields::LINKS).place(place.clone()).message(message));
+            out.find(Finding::built_in(&office::rules::LINK).place(place.clone()).message(message));
         }
         if !self.text.trim().is_empty() {
             out.read(TextView::decoded(self.text.into(), stream.map(), vec!["ppt"]).place(place.clone()));
@@ -140,7 +140,7 @@ impl Slides {
     }
 }
 
-/// The storage of an object: as it stands, or packed behind its length. PowerPoint does not end the packed stream: it
+/// The storage of an object: as it stands, or packed behind its length. `PowerPoint` does not end the packed stream: it
 /// stops after a block of nothing, and the end is added here.
 fn storage(data: Bytes, is_packed: bool) -> Source {
     const UNENDED: &[u8] = b"\0\0\xff\xff";

@@ -14,42 +14,6 @@ pub(super) static TRAILING: Rule = Rule::built_in(
     },
 );
 
-pub(super) static CONTROL: Rule = Rule::built_in(
-    "ole/control",
-    "active.activex",
-    Severity::Medium,
-    Confidence::High,
-    RuleText {
-        title: "The document holds controls of other programs",
-        why: "The program of a control is loaded when the document is opened; some of them run what they are given.",
-        remedy: "Deliver the document without controls.",
-    },
-);
-
-pub(super) static XLM: Rule = Rule::built_in(
-    "ole/macro-sheet",
-    "macro.xl4",
-    Severity::High,
-    Confidence::High,
-    RuleText {
-        title: "A sheet of Excel 4.0 macros",
-        why: "Its cells are a program that can start others. Nobody has written such sheets for honest use in decades.",
-        remedy: "Do not deliver it. Save the cells that matter in a new workbook.",
-    },
-);
-
-pub(super) static XLM_AUTO: Rule = Rule::built_in(
-    "ole/macro-sheet-auto",
-    "macro.autoexec",
-    Severity::High,
-    Confidence::High,
-    RuleText {
-        title: "A name that runs a macro sheet by itself",
-        why: "Excel starts at that name when the workbook is opened, closed or changed to: nobody has to call it.",
-        remedy: "Do not deliver it.",
-    },
-);
-
 pub(super) static XLM_RUNS: Rule = Rule::built_in(
     "ole/formula-runs",
     "macro.xl4",
@@ -59,42 +23,6 @@ pub(super) static XLM_RUNS: Rule = Rule::built_in(
         title: "A formula that starts programs or calls the system",
         why: "Calculation needs none of these functions; they load libraries, write files and run commands.",
         remedy: "Do not deliver it.",
-    },
-);
-
-pub(super) static HIDDEN_SHEET: Rule = Rule::built_in(
-    "ole/hidden-sheet",
-    "office.hidden_sheet",
-    Severity::Info,
-    Confidence::High,
-    RuleText {
-        title: "A sheet that is hidden",
-        why: "People put helper tables there; what is in it goes along without being looked at.",
-        remedy: "Show it before the workbook goes on.",
-    },
-);
-
-pub(super) static VERY_HIDDEN_SHEET: Rule = Rule::built_in(
-    "ole/very-hidden-sheet",
-    "office.hidden_sheet",
-    Severity::Medium,
-    Confidence::High,
-    RuleText {
-        title: "A sheet that is hidden so that only a macro can show it",
-        why: "No menu of Excel brings it back. That is where macros keep what nobody should find.",
-        remedy: "Have a person look at it with a macro or another program.",
-    },
-);
-
-pub(super) static UNSEEN_SHEET: Rule = Rule::built_in(
-    "ole/hidden-sheet-speaks",
-    "hidden.style",
-    Severity::Medium,
-    Confidence::High,
-    RuleText {
-        title: "A hidden sheet says something that is meant for a reader",
-        why: "A person who opens the workbook does not see it; a program that reads all cells does, and may obey.",
-        remedy: "Look at the hidden sheet, and take it out.",
     },
 );
 

@@ -2,7 +2,7 @@
 
 use crate::{
     finding::{Finding, Place, Stop},
-    format::{Out, cfb::Stream, charset, fields},
+    format::{Out, cfb::Stream, charset, fields, office},
     limits::{Budget, Resource},
     reader::{Reader, Short, count},
     view::TextView,
@@ -24,7 +24,7 @@ pub(super) fn read(stream: &Stream, place: &Place, out: &mut Out<'_>, budget: &m
     notes.sets(&stream.bytes, budget)?;
     if notes.has_template {
         let span = stream.whole();
-        out.find(Finding::built_in(&fields::TEMPLATE).at(span.start, span.end).place(place.clone()));
+        out.find(Finding::built_in(&office::rules::REMOTE_TEMPLATE).at(span.start, span.end).place(place.clone()));
     }
     if !notes.text.is_empty() {
         out.read(TextView::decoded(notes.text.into(), stream.map(), vec!["properties"]).place(place.clone()));

@@ -96,7 +96,7 @@ mod workbooks {
     #[test]
     fn hidden_sheets_are_read_apart() {
         let seen = look_at(book(&[shared(&["shown", "unseen"])], &[(0, 0, cell(0)), (1, 0, cell(1))]));
-        assert_eq!(facts(&seen), ["info office.hidden_sheet"]);
+        assert_eq!(facts(&seen), ["low office.hidden_sheet"]);
         assert_eq!(seen.texts(), ["shown\n", "Sheet\nSheet\n", "unseen\n"]);
         assert!(seen.texts[2].hidden.is_some() && seen.texts[0].hidden.is_none());
     }
@@ -137,7 +137,7 @@ mod documents {
         main[10..12].copy_from_slice(&flags.to_le_bytes());
         let at = main.len() as u32;
         main.extend(text);
-        let (units, fc) = if is_wide { (text.len() / 2, at) } else { (text.len(), at * 2 | 0x4000_0000) };
+        let (units, fc) = if is_wide { (text.len() / 2, at) } else { (text.len(), (at * 2) | 0x4000_0000) };
         let pieces =
             [&0_u32.to_le_bytes()[..], &(units as u32).to_le_bytes(), &[0, 0], &fc.to_le_bytes(), &[0, 0]].concat();
         let table = [&[2][..], &(pieces.len() as u32).to_le_bytes(), &pieces].concat();
@@ -187,7 +187,7 @@ mod documents {
     }
 }
 
-/// PowerPoint.
+/// `PowerPoint`.
 mod slides {
     use super::*;
 

@@ -6,14 +6,8 @@ use bytes::Bytes;
 
 use super::rules;
 use crate::{
-    finding::{Finding, Gap, Place, Reason, Rule, Stop},
-    format::{
-        Out,
-        cfb::Stream,
-        charset,
-        fields::{self, is_remote},
-        strings,
-    },
+    finding::{Finding, Gap, Place, Reason, Rule, Severity, Stop},
+    format::{Out, cfb::Stream, charset, fields::is_remote, office, strings},
     limits::{Budget, Resource},
     reader::{Reader, count},
     view::TextView,
@@ -227,7 +221,7 @@ impl Book<'_> {
             self.hidden_from.get_or_insert(self.depth);
         }
         if what == 0x40 {
-            self.say(&rules::XLM, "a sheet of macros", range, out);
+            self.say(&office::rules::XL4, "a sheet of macros", range, out);
         }
     }
 
@@ -245,18 +239,14 @@ impl Book<'_> {
         self.push(&name);
         match shown {
             Shown::Yes => {}
-            Shown::Hidden => self.say(&rules::HIDDEN_SHEET, "a sheet is hidden", range.clone(), out),
+            Shown::Hidden => self.say(&office::rules::HIDDEN_SHEET, "a sheet is hidden", range.clone(), out),
             Shown::Never => {
-                self.say(
-                    &rules::VERY_HIDDEN_SHEET,
-                    "a sheet is hidden so that only a macro can show it",
-                    range.clone(),
-                    out,
-                );
+                let message = "a sheet is hidden so that only a macro can show it";
+                self.say_as(&office::rules::HIDDEN_SHEET, Severity::Medium, message, range.clone(), out);
             }
         }
         if what == 1 {
-            self.say(&rules::XLM, "a sheet of macros", range, out);
+            self.say(&office::rules::XL4, "a sheet of macros", range, out);
         }
         // More sheets than that are walked as if they were shown.
         if shown != Shown::Yes && self.hidden_sheets.len() < MOST_HIDDEN {
@@ -290,7 +280,12 @@ impl Book<'_> {
             _ => matches!(name.first(), Some(1 | 2 | 0x0a | 0x0b)),
         };
         if is_auto {
-            self.say(&rules::XLM_AUTO, "a name that runs macros when the workbook is opened or closed", range, out);
+            self.say(
+                &office::rules::AUTOEXEC,
+                "a name that runs macros when the workbook is opened or closed",
+                range,
+                out,
+            );
         }
         let length = usize::from(code);
         self.code(formula.get(..length).unwrap_or(formula), budget)
@@ -331,9 +326,9 @@ impl Book<'_> {
         let plain: String = text.chars().filter(|character| !character.is_control()).collect();
         // A path begins with one of three marks; a service and its topic have a mark between them.
         if text.chars().skip(1).any(|character| character == '\u{3}') && !text.starts_with(['\0', '\u{1}', '\u{2}']) {
-            self.say(&fields::DDE, "a link that starts the program it names", range, out);
+            self.say(&office::rules::DDE, "a link that starts the program it names", range, out);
         } else if is_remote(&plain) || text.starts_with("\u{1}\u{5}") || text.starts_with("\u{1}\u{1}@") {
-            self.say(&fields::REMOTE, "a workbook elsewhere is loaded when links are updated", range, out);
+            self.say(&office::rules::REMOTE, "a workbook elsewhere is loaded when links are updated", range, out);
         } else if plain.len() > 1 {
             self.say(&rules::OTHER_BOOK, "cells are taken from another workbook", range, out);
         }
@@ -396,9 +391,21 @@ impl Book<'_> {
 
     /// Each thing once: a workbook has thousands of names and links.
     fn say(&mut self, rule: &'static Rule, message: &'static str, range: Range<usize>, out: &mut Out<'_>) {
+        self.say_as(rule, rule.severity, message, range, out);
+    }
+
+    fn say_as(
+        &mut self,
+        rule: &'static Rule,
+        severity: Severity,
+        message: &'static str,
+        range: Range<usize>,
+        out: &mut Out<'_>,
+    ) {
         if self.told.insert((&rule.id, message)) {
             let span = self.stream.span(range);
-            out.find(Finding::built_in(rule).at(span.start, span.end).place(self.place.clone()).message(message));
+            let finding = Finding::built_in(rule).severity(severity).at(span.start, span.end);
+            out.find(finding.place(self.place.clone()).message(message));
         }
     }
 
@@ -418,7 +425,7 @@ impl Book<'_> {
         }
         if self.links > 0 {
             let message = format!("{} links to other places", self.links);
-            out.find(Finding::built_in(&fields::LINKS).place(self.place.clone()).message(message));
+            out.find(Finding::built_in(&office::rules::LINK).place(self.place.clone()).message(message));
         }
         let (shown, hidden) = self.shared.into_words();
         let map = self.stream.map();
@@ -428,7 +435,7 @@ impl Book<'_> {
                 continue;
             }
             let view = TextView::decoded(text, map.clone(), vec!["biff"]).place(self.place.clone());
-            out.read(if is_hidden { view.hidden(&rules::UNSEEN_SHEET) } else { view });
+            out.read(if is_hidden { view.hidden(&office::rules::HIDDEN_STYLE) } else { view });
         }
     }
 }

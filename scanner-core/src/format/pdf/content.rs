@@ -10,12 +10,11 @@ use bytes::Bytes;
 use super::{
     document::Document,
     font::Font,
-    lex::{Lexer, Token, is_white},
     notes::Notes,
-    object::{self, Dict, Object, Oddities},
-    pages::{self, Page, crossing},
-    paint::{self, Area, Brush, Canvas, Color, MOST_RUNS, Matrix, Sight},
-    rules, strings,
+    object::{Dict, Object},
+    pages::{self, Page},
+    paint::{self, Area, Canvas, Color, Matrix},
+    strings,
 };
 use crate::{
     finding::{Place, Stop},
@@ -26,6 +25,10 @@ use crate::{
 };
 
 mod color;
+mod frames;
+mod layers;
+mod paths;
+mod words;
 
 /// Times that one form or stream is drawn; later uses say the same words.
 const MOST_TIMES: u32 = 8;
@@ -211,63 +214,6 @@ pub(super) fn read<'a>(
 }
 
 impl<'d, 'a> Drawer<'d, 'a, '_> {
-    /// Which layers are off when the document is opened (§8.11.4).
-    fn find_layers(&mut self, budget: &mut Budget) -> Result<(), Stop> {
-        let document = self.document;
-        let Some(root) = document.root().or_else(|| document.some_root()) else { return Ok(()) };
-        let Some(layers) = document.get(root, "OCProperties").dict() else { return Ok(()) };
-        let Some(usual) = document.get(layers, "D").dict() else { return Ok(()) };
-        let list = |dict: &'d Dict<'a>, key| document.get(dict, key).array().unwrap_or_default();
-        let (all, off, on) = (list(layers, "OCGs"), list(usual, "OFF"), list(usual, "ON"));
-        let lengths = [all, off, on].iter().map(|list| count(list.len())).fold(0, u64::saturating_add);
-        budget.spend(Resource::Steps, lengths.saturating_mul(10))?;
-        if document.get(usual, "BaseState").name() == Some(b"OFF") {
-            self.off.extend(all.iter().filter_map(|layer| document.target(layer)));
-            for layer in on.iter().filter_map(|layer| document.target(layer)) {
-                self.off.remove(&layer);
-            }
-        }
-        self.off.extend(off.iter().filter_map(|layer| document.target(layer)));
-        self.are_layers_off = !self.off.is_empty();
-        Ok(())
-    }
-
-    /// Whether a layer, or a set of layers by its policy, is off.
-    fn is_off(&mut self, layer: &'d Object<'a>) -> bool {
-        if !self.are_layers_off {
-            return false;
-        }
-        let place = std::ptr::from_ref(layer).addr();
-        if let Some(known) = self.asked.get(&place) {
-            return *known;
-        }
-        let is_off = self.ask(layer);
-        self.asked.insert(place, is_off);
-        is_off
-    }
-
-    fn ask(&self, layer: &'d Object<'a>) -> bool {
-        let document = self.document;
-        let is_off = |layer: &Object<'a>| document.target(layer).is_some_and(|layer| self.off.contains(&layer));
-        if is_off(layer) {
-            return true;
-        }
-        let Some(set) = document.resolve(layer).dict().filter(|dict| dict.is("Type", "OCMD")) else { return false };
-        let Some(members) = set.get("OCGs") else { return false };
-        let one = std::slice::from_ref(members);
-        let members = document.resolve(members).array().unwrap_or(one);
-        let members = members.get(..MOST_OPERANDS).unwrap_or(members);
-        if members.is_empty() {
-            return false;
-        }
-        match document.get(set, "P").name() {
-            Some(b"AllOn") => members.iter().any(is_off),
-            Some(b"AnyOff") => !members.iter().any(is_off),
-            Some(b"AllOff") => !members.iter().all(is_off),
-            _ => members.iter().all(is_off),
-        }
-    }
-
     fn draw(&mut self, page: &Page<'d, 'a>, budget: &mut Budget) -> Result<(), Stop> {
         let document = self.document;
         self.state = State::new(page.shown);
@@ -307,7 +253,12 @@ impl<'d, 'a> Drawer<'d, 'a, '_> {
             let Some(looks) = document.get(note, "AP").dict().and_then(|looks| looks.get("N")) else { continue };
             let look = match document.resolve(looks).dict() {
                 // One look for each state: the one it is in.
-                Some(states) if document.target(looks).and_then(|at| document.item(at)).is_none_or(|item| item.stream.is_none()) => {
+                Some(states)
+                    if document
+                        .target(looks)
+                        .and_then(|at| document.item(at))
+                        .is_none_or(|item| item.stream.is_none()) =>
+                {
                     let state = document.get(note, "AS").name().and_then(|state| std::str::from_utf8(state).ok());
                     state.and_then(|state| states.get(state))
                 }
@@ -354,186 +305,6 @@ impl<'d, 'a> Drawer<'d, 'a, '_> {
         Ok(())
     }
 
-    /// The content of a stream; short ones are kept.
-    fn stream(&mut self, index: usize, budget: &mut Budget) -> Option<Bytes> {
-        if let Some(kept) = self.kept.get(&index) {
-            return Some(kept.clone());
-        }
-        let item = self.document.item(index)?;
-        // Drawn often enough: it is not unpacked once more.
-        let is_done = self.forms.get(&index).is_some_and(|known| known.times >= MOST_TIMES);
-        if item.stream.is_none() || is_done {
-            return None;
-        }
-        self.opened.insert(index);
-        let decoded = self.document.decode(index, budget);
-        let content = super::content(self.notes, item, decoded)?;
-        let total = self.kept_bytes.saturating_add(content.len());
-        if total <= KEPT_BYTES {
-            self.kept_bytes = total;
-            self.kept.insert(index, content.clone());
-        }
-        Some(content)
-    }
-
-    /// Draws content, and every form it leads to.
-    fn run(
-        &mut self,
-        data: Bytes,
-        resources: Option<&'d Dict<'a>>,
-        form: Option<usize>,
-        budget: &mut Budget,
-    ) -> Result<(), Stop> {
-        self.saved.clear();
-        self.saved_in_vain = 0;
-        self.drop_layers(0);
-        self.frames.clear();
-        self.path = Path::default();
-        budget.spend(Resource::Steps, count(data.len()))?;
-        let cost = count(data.len());
-        self.frames.push(Frame { data, at: 0, resources, form: None, saved: 0, layers: 0, cost });
-        if let Some(form) = form {
-            self.enter(form, budget)?;
-        }
-        while let Some(frame) = self.frames.last() {
-            let data = frame.data.clone();
-            let mut lexer = Lexer::new(&data, frame.at);
-            let depth = self.frames.len();
-            let mut operands: Vec<Object<'_>> = Vec::new();
-            let is_over = loop {
-                let before = lexer.position();
-                match lexer.next() {
-                    Token::End | Token::Endless => break true,
-                    Token::Word(b"BI") => {
-                        self.inline_image(&mut lexer);
-                        operands.clear();
-                    }
-                    Token::Word(word) => {
-                        self.operate(word, &operands, budget)?;
-                        operands.clear();
-                        if self.frames.len() != depth {
-                            break false;
-                        }
-                    }
-                    token => {
-                        let value = match token {
-                            Token::Int(value) => Object::Int(value),
-                            Token::Real(value) => Object::Real(value),
-                            Token::Name(name) => Object::Name(name.text),
-                            Token::Literal(raw) => Object::Literal(raw),
-                            Token::Hex(raw) => Object::Hex(raw),
-                            Token::ArrayOpen | Token::DictOpen => {
-                                lexer.seek(before);
-                                let mut odd = Oddities { most: 100_000, ..Oddities::default() };
-                                object::parse(&mut lexer, &mut odd).0
-                            }
-                            _ => continue,
-                        };
-                        if operands.len() < MOST_OPERANDS {
-                            operands.push(value);
-                        }
-                    }
-                }
-            };
-            if is_over {
-                self.leave();
-            } else if let Some(frame) = depth.checked_sub(1).and_then(|depth| self.frames.get_mut(depth)) {
-                frame.at = lexer.position();
-            }
-        }
-        Ok(())
-    }
-
-    /// Begins a form.
-    fn enter(&mut self, index: usize, budget: &mut Budget) -> Result<(), Stop> {
-        let document = self.document;
-        let known = self.forms.get(&index).copied().unwrap_or_default();
-        let span = document.item(index).map_or(0..0, |item| item.at..item.end);
-        if known.is_open || self.frames.len() >= MOST_FRAMES {
-            self.notes.add(&rules::LOOP, span, "a form is drawn inside itself");
-            return Ok(());
-        }
-        if known.times >= MOST_TIMES {
-            self.unfold(known.cost, span);
-            return Ok(());
-        }
-        let Some(dict) = document.item(index).and_then(|item| item.dict()) else { return Ok(()) };
-        let Some(data) = self.stream(index, budget) else { return Ok(()) };
-        budget.spend(Resource::Steps, count(data.len()).saturating_add(50))?;
-        self.forms.insert(index, Known { times: known.times.saturating_add(1), is_open: true, ..known });
-        self.save();
-        let layer_is_off = dict.get("OC").is_some_and(|layer| self.is_off(layer));
-        if let Some(Object::Array(values)) = dict.get("Matrix").map(|matrix| document.resolve(matrix)) {
-            self.state.matrix = matrix_of(values).then(self.state.matrix);
-        }
-        if let Some(area) = pages::rectangle(document, document.get(dict, "BBox")) {
-            self.state.clip = crossing(self.state.clip, self.state.matrix.area(area));
-        }
-        let above = self.frames.last().and_then(|frame| frame.resources);
-        let resources = document.get(dict, "Resources").dict().or(above);
-        let layers = self.layers.len();
-        if layer_is_off {
-            self.push_layer(true);
-        }
-        let cost = count(data.len()).max(1);
-        let saved = self.saved.len();
-        self.frames.push(Frame { data, at: 0, resources, form: Some(index), saved, layers, cost });
-        Ok(())
-    }
-
-    /// Counts what a form would unfold to.
-    fn unfold(&mut self, cost: u64, span: std::ops::Range<usize>) {
-        let Some(frame) = self.frames.last_mut() else { return };
-        frame.cost = frame.cost.saturating_add(cost);
-        if frame.cost > MOST_UNFOLDED {
-            self.notes.add(&rules::EXPANSION, span, "forms in forms unfold to a page without end");
-        }
-    }
-
-    /// Ends the innermost stream.
-    fn leave(&mut self) {
-        let Some(frame) = self.frames.pop() else { return };
-        let Some(index) = frame.form else { return };
-        self.saved.truncate(frame.saved);
-        self.saved_in_vain = 0;
-        self.restore();
-        self.drop_layers(frame.layers);
-        if let Some(known) = self.forms.get_mut(&index) {
-            known.is_open = false;
-            known.cost = known.cost.max(frame.cost);
-        }
-        let span = self.document.item(index).map_or(0..0, |item| item.at..item.end);
-        self.unfold(frame.cost, span);
-    }
-
-    fn push_layer(&mut self, is_off: bool) {
-        self.layers.push(is_off);
-        self.layers_off = self.layers_off.saturating_add(usize::from(is_off));
-    }
-
-    /// Ends marked content down to a depth.
-    fn drop_layers(&mut self, depth: usize) {
-        let ended = self.layers.get(depth..).unwrap_or_default().iter().filter(|is_off| **is_off).count();
-        self.layers_off = self.layers_off.saturating_sub(ended);
-        self.layers.truncate(depth);
-    }
-
-    fn save(&mut self) {
-        if self.saved.len() < MOST_SAVED {
-            self.saved.push(self.state.clone());
-        } else {
-            self.saved_in_vain = self.saved_in_vain.saturating_add(1);
-        }
-    }
-
-    fn restore(&mut self) {
-        if self.saved_in_vain > 0 {
-            self.saved_in_vain = self.saved_in_vain.saturating_sub(1);
-        } else if let Some(state) = self.saved.pop() {
-            self.state = state;
-        }
-    }
-
     /// A resource by its kind and name.
     fn resource(&mut self, kind: &str, name: Option<&Object<'_>>) -> Option<&'d Object<'a>> {
         let name = name?.name()?;
@@ -547,9 +318,10 @@ impl<'d, 'a> Drawer<'d, 'a, '_> {
         if dict.entries.len() <= FEW {
             return dict.entries.iter().rev().find(|(known, _)| **known == *name).map(|(_, value)| value);
         }
-        let index = self.indexes.entry(std::ptr::from_ref(dict).addr()).or_insert_with(|| {
-            dict.entries.iter().map(|(known, value)| (&**known, value)).collect()
-        });
+        let index = self
+            .indexes
+            .entry(std::ptr::from_ref(dict).addr())
+            .or_insert_with(|| dict.entries.iter().map(|(known, value)| (&**known, value)).collect());
         index.get(name).copied()
     }
 
@@ -564,12 +336,8 @@ impl<'d, 'a> Drawer<'d, 'a, '_> {
         let number = |at: usize| operands.get(at).and_then(Object::real).unwrap_or(0.0);
         match word {
             b"q" => self.save(),
-            b"Q" => {
-                // A form cannot take back what was saved outside of it.
-                if self.frames.last().is_none_or(|frame| self.saved.len() > frame.saved) {
-                    self.restore();
-                }
-            }
+            // A form cannot take back what was saved outside of it.
+            b"Q" if self.frames.last().is_none_or(|frame| self.saved.len() > frame.saved) => self.restore(),
             b"cm" => self.state.matrix = matrix_of(operands).then(self.state.matrix),
             b"BT" => (self.text_matrix, self.line_matrix) = (Matrix::IDENTITY, Matrix::IDENTITY),
             b"Tf" => {
@@ -618,243 +386,6 @@ impl<'d, 'a> Drawer<'d, 'a, '_> {
             _ => {}
         }
         Ok(())
-    }
-
-    fn color(&mut self, word: &[u8], operands: &[Object<'_>]) {
-        let document = self.document;
-        if word == b"cs" {
-            self.state.space = match self.resource("ColorSpace", operands.first()) {
-                Some(space) => color::Space::of(document, space),
-                None => color::Space::named(operands.first().and_then(Object::name).unwrap_or_default()),
-            };
-            self.state.fill = self.state.space.first();
-            return;
-        }
-        let parts: Vec<f64> = operands.iter().filter_map(Object::real).take(4).collect();
-        match word {
-            b"g" => self.state.space = color::Space::Gray,
-            b"rg" => self.state.space = color::Space::Rgb,
-            b"k" => self.state.space = color::Space::Cmyk,
-            _ => {}
-        }
-        self.state.fill = self.state.space.color(&parts);
-    }
-
-    /// Paths as far as their area: what is filled covers, what clips hides.
-    fn path(&mut self, word: &[u8], operands: &[Object<'_>]) {
-        let number = |at: usize| operands.get(at).and_then(Object::real).unwrap_or(0.0);
-        let matrix = self.state.matrix;
-        match word {
-            b"re" => {
-                let (x, y) = (number(0), number(1));
-                let area = matrix.area([x, y, x + number(2), y + number(3)]);
-                self.path.is_box = self.path.parts == 0 && matrix.is_upright();
-                self.path.parts = self.path.parts.saturating_add(1);
-                self.path.include(area);
-            }
-            b"m" | b"l" | b"c" | b"v" | b"y" => {
-                if word != b"m" {
-                    self.path.parts = self.path.parts.saturating_add(1);
-                    self.path.is_box = false;
-                    let (x, y) = self.path.at;
-                    self.path.include([x, y, x, y]);
-                }
-                for pair in operands.chunks_exact(2) {
-                    let [x, y] = pair else { continue };
-                    let (x, y) = matrix.point(x.real().unwrap_or(0.0), y.real().unwrap_or(0.0));
-                    if word != b"m" {
-                        self.path.include([x, y, x, y]);
-                    }
-                    self.path.at = (x, y);
-                }
-            }
-            b"h" => {}
-            b"W" | b"W*" => self.path.clips = true,
-            b"sh" => self.fill(self.state.clip, None, false),
-            _ => {
-                if !matches!(word, b"n" | b"s" | b"S")
-                    && let Some(area) = self.path.area
-                {
-                    self.fill(area, self.state.fill, self.path.is_box);
-                }
-                if self.path.clips {
-                    // An empty path shows nothing (§8.5.4).
-                    self.state.clip = crossing(self.state.clip, self.path.area.unwrap_or(paint::EMPTY));
-                }
-                self.path = Path::default();
-            }
-        }
-    }
-
-    fn fill(&mut self, area: Area, color: Option<Color>, is_box: bool) {
-        if self.is_off_here() || self.state.alpha < CLEAR {
-            return;
-        }
-        let is_plain = self.state.alpha > 0.95 && !self.state.is_blended;
-        let color = if is_plain { color } else { None };
-        self.page.cover(crossing(area, self.state.clip), color, is_plain && is_box);
-    }
-
-    fn is_off_here(&self) -> bool {
-        self.is_orphan || self.is_hidden_note || self.layers_off > 0
-    }
-
-    fn line(&mut self, x: f64, y: f64) {
-        self.line_matrix = Matrix::shift(x, y).then(self.line_matrix);
-        self.text_matrix = self.line_matrix;
-    }
-
-    /// Shows strings, with shifts between them.
-    fn show(&mut self, parts: &[Object<'_>], budget: &mut Budget) -> Result<(), Stop> {
-        if self.page.runs() >= MOST_RUNS {
-            return Err(crate::limits::Exhausted(Resource::Objects).into());
-        }
-        let state = &self.state;
-        let Some(font) = self.fonts.get(state.font.unwrap_or(0)) else { return Ok(()) };
-        budget.spend(Resource::Steps, count(parts.len()).saturating_mul(2).saturating_add(40))?;
-        let mut text = String::new();
-        let mut length = 0.0_f64;
-        for part in parts {
-            if let Some(raw) = part.string() {
-                budget.spend(Resource::Steps, count(raw.len()).saturating_mul(2))?;
-                font.show(&raw, |code, width| {
-                    font.write(code, &mut text);
-                    let space = if font.is_blank(code) { state.word_space } else { 0.0 };
-                    length += (width * state.size + state.letter_space + space) * state.stretch;
-                });
-            } else if let Some(shift) = part.real() {
-                if shift < BLANK_SHIFT && !text.is_empty() && !text.ends_with(' ') {
-                    text.push(' ');
-                }
-                length -= shift / 1000.0 * state.size * state.stretch;
-            }
-        }
-        let matrix = Matrix([state.stretch, 0.0, 0.0, 1.0, 0.0, state.rise]).then(self.text_matrix).then(state.matrix);
-        // Glyphs that the page draws itself may have any size.
-        let unit = if font.is_drawn { font.unit * 1000.0 } else { 1.0 };
-        let size = state.size * unit.max(0.001);
-        let is_off = if self.is_orphan || self.is_hidden_note {
-            Some(Sight::Off)
-        } else {
-            (self.layers_off > 0).then_some(Sight::Covered)
-        };
-        let brush = Brush {
-            matrix,
-            height: (!font.is_drawn || unit <= 1.0).then(|| (size * self.text_matrix.then(state.matrix).scale()).abs()),
-            length,
-            size,
-            shown: state.clip,
-            // Stroked letters have the colour of lines, which nobody keeps here.
-            color: state.fill.filter(|_| matches!(state.mode, 0 | 4)),
-            is_clear: matches!(state.mode, 3 | 7) || state.alpha < CLEAR,
-            is_off,
-        };
-        self.text_matrix = Matrix::shift(length, 0.0).then(self.text_matrix);
-        self.page.text(&brush, |all| all.push_str(&text));
-        Ok(())
-    }
-
-    fn font(&mut self, name: Option<&Object<'_>>, budget: &mut Budget) -> Result<Option<usize>, Stop> {
-        let Some(font) = self.resource("Font", name) else { return Ok(None) };
-        self.font_of(font, budget)
-    }
-
-    fn font_of(&mut self, font: &'d Object<'a>, budget: &mut Budget) -> Result<Option<usize>, Stop> {
-        let document = self.document;
-        let Some(dict) = document.resolve(font).dict() else { return Ok(None) };
-        let place = std::ptr::from_ref(dict).addr();
-        if let Some(known) = self.fonts_by_place.get(&place) {
-            return Ok(Some(*known));
-        }
-        budget.spend(Resource::Objects, 1)?;
-        let map = dict.get("ToUnicode").and_then(|map| document.target(map));
-        let map = map.and_then(|index| self.stream(index, budget));
-        let font = Font::read(document, dict, map.as_deref(), budget)?;
-        self.font_work = self.font_work.saturating_add(map.map_or(0, |map| map.len())).saturating_add(font.work());
-        if self.font_work > document.bytes.len().saturating_mul(2).saturating_add(SPARE_FONT_WORK) {
-            return Err(Stop::malformed("too many fonts over the same maps to follow", 0));
-        }
-        let index = self.fonts.len();
-        self.fonts.push(font);
-        self.fonts_by_place.insert(place, index);
-        Ok(Some(index))
-    }
-
-    /// A form is entered, a picture covers.
-    fn paint_object(&mut self, name: Option<&Object<'_>>, budget: &mut Budget) -> Result<(), Stop> {
-        let document = self.document;
-        let Some(index) = self.resource("XObject", name).and_then(|object| document.target(object)) else {
-            return Ok(());
-        };
-        let Some(dict) = document.item(index).and_then(|item| item.dict()) else { return Ok(()) };
-        if document.get(dict, "Subtype").name() == Some(b"Form") {
-            return self.enter(index, budget);
-        }
-        if dict.get("OC").is_some_and(|layer| self.is_off(layer)) {
-            return Ok(());
-        }
-        let is_mask = *document.get(dict, "ImageMask") == Object::Bool(true);
-        let is_solid = !is_mask && !dict.has("SMask") && !dict.has("Mask") && !dict.has("SMaskInData");
-        self.picture(is_solid);
-        Ok(())
-    }
-
-    fn picture(&mut self, is_solid: bool) {
-        let area = self.state.matrix.area([0.0, 0.0, 1.0, 1.0]);
-        self.fill(area, None, is_solid && self.state.matrix.is_upright());
-    }
-
-    /// `BI … ID data EI` (§8.9.7).
-    fn inline_image(&mut self, lexer: &mut Lexer<'_>) {
-        let rest = lexer.rest();
-        let start = memchr::memmem::find(rest, b"ID").map_or(rest.len(), |at| at.saturating_add(2));
-        let mut at = start;
-        // The end mark stands between blanks; data may hold it, but seldom so.
-        while let Some(found) = rest.get(at..).and_then(|rest| memchr::memmem::find(rest, b"EI")) {
-            let mark = at.saturating_add(found);
-            at = mark.saturating_add(2);
-            let before = mark.checked_sub(1).and_then(|at| rest.get(at)).is_some_and(|byte| is_white(*byte));
-            if before && rest.get(at).is_none_or(|byte| is_white(*byte)) {
-                lexer.seek(lexer.position().saturating_add(at));
-                self.picture(false);
-                return;
-            }
-        }
-        lexer.seek(lexer.position().saturating_add(rest.len()));
-    }
-
-    fn graphics_state(&mut self, name: Option<&Object<'_>>, budget: &mut Budget) -> Result<(), Stop> {
-        let document = self.document;
-        let Some(dict) = self.resource("ExtGState", name).and_then(|state| document.resolve(state).dict()) else {
-            return Ok(());
-        };
-        if let Some(alpha) = document.get(dict, "ca").real() {
-            self.state.alpha = alpha;
-        }
-        if dict.has("BM") {
-            self.state.is_blended = !matches!(document.get(dict, "BM").name(), Some(b"Normal" | b"Compatible"));
-        }
-        if let Some([font, size]) = document.get(dict, "Font").array() {
-            self.state.size = size.real().unwrap_or(0.0);
-            self.state.font = self.font_of(font, budget)?;
-        }
-        Ok(())
-    }
-
-    /// Marked content: layers, and words that stand for what is drawn.
-    fn mark(&mut self, operands: &[Object<'_>]) {
-        let is_layer = operands.first().and_then(Object::name) == Some(b"OC");
-        let layer = if is_layer { self.resource("Properties", operands.get(1)) } else { None };
-        let is_off = layer.is_some_and(|layer| self.is_off(layer));
-        self.push_layer(is_off);
-        let words = operands.get(1).and_then(Object::dict).and_then(|dict| dict.get("ActualText")?.string());
-        if let Some(words) = words {
-            self.spoken.push_str(&strings::decode(&words));
-            // Letter by letter is what it mostly stands for.
-            if words.len() > 8 {
-                self.spoken.push('\n');
-            }
-        }
     }
 }
 

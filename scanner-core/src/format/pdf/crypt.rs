@@ -233,9 +233,10 @@ impl Crypt {
             dict.is("Type", "XRef")
                 || dict.is("Type", "Metadata") && !self.opens_metadata
                 || dict.is("Filter", "Crypt")
-                || dict.get("Filter").and_then(Object::array).is_some_and(|filters| {
-                    filters.first().and_then(Object::name) == Some(b"Crypt")
-                })
+                || dict
+                    .get("Filter")
+                    .and_then(Object::array)
+                    .is_some_and(|filters| filters.first().and_then(Object::name) == Some(b"Crypt"))
         });
         if is_plain { packed } else { self.undo(self.streams, item, &packed).map_or(packed, Bytes::from) }
     }

@@ -18,6 +18,12 @@ use crate::{
     reader::count,
 };
 
+mod elsewhere;
+mod packed;
+
+pub(super) use elsewhere::elsewhere;
+pub(super) use packed::unpack;
+
 /// Values of arrays and dictionaries for one unit of [`Resource::Objects`].
 pub(super) const VALUES_PER_OBJECT: u64 = 16;
 /// Bytes read for one step.
@@ -131,7 +137,10 @@ pub(super) fn value<'a>(
     budget: &mut Budget,
 ) -> Result<Object<'a>, Stop> {
     let start = lexer.position();
-    reading.odd.most = budget.left(Resource::Objects).saturating_mul(VALUES_PER_OBJECT);
+    reading.odd.most = budget
+        .left(Resource::Objects)
+        .saturating_mul(VALUES_PER_OBJECT)
+        .saturating_add(VALUES_PER_OBJECT.saturating_sub(1));
     reading.odd.values = 0;
     let (object, broken) = object::parse(lexer, &mut reading.odd);
     let span = reading.within.clone().unwrap_or(start..lexer.position());
@@ -388,133 +397,3 @@ fn aside<'a>(
     }
     Ok(())
 }
-
-/// Reads what the tables point at and the walk did not find: objects inside of streams, behind comments.
-pub(super) fn elsewhere<'a>(
-    reading: &mut Reading<'a>,
-    xref: &Xref<'a>,
-    items: &mut Vec<Item<'a>>,
-    budget: &mut Budget,
-) -> Result<Vec<(u32, usize)>, Stop> {
-    let mut missing = Vec::new();
-    let known = items.len();
-    for (number, spot) in &xref.spots {
-        let Spot::At(offset, _) = *spot else { continue };
-        budget.spend(Resource::Steps, 10)?;
-        let found = [reading.header, 0].into_iter().find(|base| {
-            let at = base.saturating_add(offset);
-            let is_same = |at: usize| {
-                let here = items.get(..known).unwrap_or_default().binary_search_by_key(&at, |item| item.at);
-                here.is_ok_and(|here| items.get(here).is_some_and(|item| item.number == *number))
-            };
-            // Some writers count one line end too few.
-            let white = reading.bytes.get(at..).map_or(0, |rest| {
-                rest.iter().take(3).take_while(|byte| is_white(**byte)).count()
-            });
-            is_same(at) || white > 0 && is_same(at.saturating_add(white))
-        });
-        if found.is_some() {
-            continue;
-        }
-        let at = reading.header.saturating_add(offset);
-        match item_elsewhere(reading, at, budget)? {
-            Some(item) if item.number == *number => items.push(item),
-            Some(item) => {
-                missing.push((*number, offset));
-                items.push(item);
-            }
-            None => missing.push((*number, offset)),
-        }
-    }
-    items.sort_by_key(|item| item.at);
-    Ok(missing)
-}
-
-fn item_elsewhere<'a>(
-    reading: &mut Reading<'a>,
-    at: usize,
-    budget: &mut Budget,
-) -> Result<Option<Item<'a>>, Stop> {
-    if at >= reading.bytes.len() {
-        return Ok(None);
-    }
-    let mut lexer = Lexer::new(reading.bytes, at);
-    lexer.skip_white();
-    let start = lexer.position();
-    reading.wasted(start.saturating_sub(at), at)?;
-    let window = reading.bytes.get(start..).map(|rest| rest.get(..256).unwrap_or(rest)).unwrap_or_default();
-    if header_at(window, 0).is_none() {
-        return Ok(None);
-    }
-    let item = item_at(reading, start, budget)?;
-    let length = item.as_ref().map_or(0, |item| item.end.saturating_sub(start));
-    reading.wasted(length, start)?;
-    budget.spend(Resource::Steps, count(length.div_ceil(BYTES_PER_STEP)))?;
-    Ok(item)
-}
-
-/// The objects in one object stream (§7.5.7).
-pub(super) fn unpack<'a>(
-    reading: &mut Reading<'_>,
-    container: &Item<'_>,
-    data: &'a [u8],
-    items: &mut Vec<Item<'a>>,
-    budget: &mut Budget,
-) -> Result<(), Stop> {
-    let span = container.at..container.end;
-    let wanted = |key| container.dict().and_then(|dict| dict.get(key)).and_then(Object::int).unwrap_or(-1);
-    let (number, first) = (wanted("N"), wanted("First"));
-    let first = usize::try_from(first).unwrap_or(usize::MAX);
-    if first > data.len() || number < 0 {
-        reading.notes.add(&rules::STRUCTURE, span, "an object stream does not say what is in it");
-        return Ok(());
-    }
-    budget.spend(Resource::Steps, count(data.len().div_ceil(BYTES_PER_STEP)))?;
-    let mut table = Lexer::new(data.get(..first).unwrap_or_default(), 0);
-    let mut read = 0_usize;
-    let mut inner = Reading::of(data, 0);
-    inner.within = Some(span.clone());
-    std::mem::swap(&mut inner.notes, &mut reading.notes);
-    let mut stop = None;
-    for _ in 0..number {
-        let (Token::Int(number), Token::Int(offset)) = (table.next(), table.next()) else {
-            inner.notes.add(&rules::STRUCTURE, span.clone(), "an object stream holds fewer objects than it says");
-            break;
-        };
-        let at = usize::try_from(offset).ok().and_then(|offset| first.checked_add(offset));
-        let (Some(at), Ok(number)) = (at.filter(|at| *at < data.len()), u32::try_from(number)) else {
-            inner.notes.add(&rules::STRUCTURE, span.clone(), "an object of an object stream is not in it");
-            continue;
-        };
-        let mut lexer = Lexer::new(data, at);
-        let object = budget
-            .spend(Resource::Objects, 1)
-            .map_err(Stop::from)
-            .and_then(|()| value(&mut inner, &mut lexer, budget));
-        let object = match object {
-            Ok(object) => object,
-            Err(early) => {
-                stop = Some(early);
-                break;
-            }
-        };
-        // Objects may overlap; read over and over they may not.
-        read = read.saturating_add(lexer.position().saturating_sub(at));
-        items.push(Item {
-            number,
-            generation: 0,
-            at: container.at,
-            end: container.end,
-            object,
-            stream: None,
-            is_packed: true,
-        });
-        if read > data.len().saturating_mul(2).saturating_add(4096) {
-            stop = Some(Stop::malformed("the objects of an object stream lie over each other", count(container.at)));
-            break;
-        }
-    }
-    std::mem::swap(&mut inner.notes, &mut reading.notes);
-    stop.map_or(Ok(()), Err)
-}
-

@@ -23,6 +23,8 @@ const MOST_FILTERS: usize = 8;
 const BLOCK: usize = 8 * 1024;
 /// Output bytes of one step.
 const OUTPUT_PER_STEP: usize = 2;
+/// Bytes of one row of pixels that no honest picture has.
+const LONGEST_ROW: usize = 64 * 1024 * 1024;
 /// Below that much output no stream is a bomb.
 const BOMB_FROM_BYTES: u64 = 1024 * 1024;
 
@@ -132,9 +134,9 @@ pub(super) fn decode(steps: &[Step<'_, '_>], packed: Bytes, budget: &mut Budget)
 
 /// Whether a stream that nobody reads unpacks to far more than it is. Pays, keeps nothing.
 pub(super) fn is_bomb(packed: &[u8], expected: u64, left: &mut u64, budget: &mut Budget) -> Result<bool, Exhausted> {
-    let most_honest = count(packed.len()).saturating_mul(budget.limits().get(Resource::Ratio)).max(BOMB_FROM_BYTES);
-    let most_honest = most_honest.max(expected.saturating_add(BOMB_FROM_BYTES));
-    if count(packed.len()).saturating_mul(inflate::MOST_PER_BYTE) <= most_honest {
+    let harmless = expected.saturating_add(BOMB_FROM_BYTES);
+    let size = count(packed.len()).max(1);
+    if size.saturating_mul(inflate::MOST_PER_BYTE) <= harmless {
         return Ok(false);
     }
     let mut engine = Inflate::zlib();
@@ -146,7 +148,7 @@ pub(super) fn is_bomb(packed: &[u8], expected: u64, left: &mut u64, budget: &mut
             _ => return Ok(false),
         }
         let out = engine.total_out();
-        if out > most_honest {
+        if out > harmless && budget.reach(Resource::Ratio, out.div_ceil(size)).is_err() {
             return Ok(true);
         }
         *left = left.saturating_sub(out.saturating_sub(before));
@@ -287,7 +289,7 @@ fn unpredict(parameters: &Dict<'_>, data: &Bytes, budget: &mut Budget) -> Result
     let pixel_bits = colors.saturating_mul(bits);
     let row_bytes = columns.saturating_mul(pixel_bits).saturating_add(7) / 8;
     let row = usize::try_from(row_bytes).unwrap_or(usize::MAX);
-    if count(row) > budget.limits().get(Resource::ArtifactBytes) {
+    if row > LONGEST_ROW {
         return Err(Trouble::Fault(Fault::HugeRow));
     }
     budget.spend(Resource::Steps, count(data.len())).map_err(Trouble::Limit)?;
@@ -338,8 +340,7 @@ fn tiff(data: &[u8], row: usize, pixel: usize) -> Bytes {
     for line in data.chunks(row.max(1)) {
         let start = out.len();
         for (at, byte) in line.iter().enumerate() {
-            let left: u8 =
-                at.checked_sub(pixel).and_then(|at| out.get(start.saturating_add(at))).copied().unwrap_or(0);
+            let left: u8 = at.checked_sub(pixel).and_then(|at| out.get(start.saturating_add(at))).copied().unwrap_or(0);
             out.push(byte.wrapping_add(left));
         }
     }

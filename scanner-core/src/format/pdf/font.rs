@@ -20,6 +20,14 @@ const MOST_DIFFERENCES: usize = 1024;
 /// Width of a character that nothing tells, in thousandths of the size.
 const COMMON_WIDTH: f64 = 500.0;
 
+/// What a string takes up.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Shown {
+    pub(super) length: f64,
+    pub(super) codes: f64,
+    pub(super) blanks: f64,
+}
+
 /// How the codes of one font read.
 #[derive(Debug, Default)]
 pub(super) struct Font {
@@ -33,6 +41,8 @@ pub(super) struct Font {
     simple: Option<Box<[Option<char>; 256]>>,
     /// Widths from a first code on, and runs of codes of one width.
     widths: Vec<(u32, u32, f64)>,
+    /// The character and width of every code of one byte, where it is one character.
+    quick: Vec<(Option<char>, f64)>,
     default_width: f64,
     /// Units of the font in units of text: a thousandth but for fonts drawn by the page itself.
     pub(super) unit: f64,
@@ -41,8 +51,14 @@ pub(super) struct Font {
 }
 
 impl Font {
-    /// A font nobody described: the standard encoding.
+    /// A font nobody described: the commonest encoding.
     pub(super) fn unknown() -> Self {
+        let mut font = Self::plain();
+        font.quicken();
+        font
+    }
+
+    fn plain() -> Self {
         Self {
             simple: Some(encoding::table(b"WinAnsiEncoding")),
             default_width: COMMON_WIDTH,
@@ -58,7 +74,7 @@ impl Font {
         unicode: Option<&[u8]>,
         budget: &mut Budget,
     ) -> Result<Self, Stop> {
-        let mut font = Self::unknown();
+        let mut font = Self::plain();
         let kind = document.get(dict, "Subtype").name().unwrap_or_default();
         if kind == b"Type0" {
             font.is_wide = true;
@@ -80,7 +96,23 @@ impl Font {
         if let Some(map) = unicode {
             font.unicode(map, budget)?;
         }
+        if !font.is_wide {
+            font.quicken();
+        }
         Ok(font)
+    }
+
+    /// Looks every code of one byte up, once.
+    fn quicken(&mut self) {
+        let mut text = String::new();
+        self.quick = (0..256)
+            .map(|code| {
+                text.clear();
+                self.write(code, &mut text);
+                let mut characters = text.chars();
+                (characters.next().filter(|_| characters.next().is_none()), self.width(code))
+            })
+            .collect();
     }
 
     /// A simple encoding: a base by name and differences from it.
@@ -146,7 +178,8 @@ impl Font {
                     rest = tail;
                 }
                 (last, [width, tail @ ..]) => {
-                    if let (Some(first), Some(last), Some(width)) = (first, code(last), document.resolve(width).real()) {
+                    if let (Some(first), Some(last), Some(width)) = (first, code(last), document.resolve(width).real())
+                    {
                         self.widths.push((first, last, width));
                     }
                     rest = tail;
@@ -220,25 +253,34 @@ impl Font {
         self.widths.len().saturating_mul(4)
     }
 
-    /// The codes of a string with the width of each, in units of text.
-    pub(super) fn show(&self, raw: &[u8], mut each: impl FnMut(u32, f64)) {
+    /// Writes the characters of a string. Comes back with its length in units of text, how many codes it has, and how
+    /// many of them are the blank of one byte, for which alone word spacing counts (§9.3.3).
+    pub(super) fn show(&self, raw: &[u8], text: &mut String) -> Shown {
+        let mut shown = Shown::default();
         if self.is_wide {
-            let (pairs, _) = raw.as_chunks::<2>();
-            for pair in pairs {
+            for pair in raw.as_chunks::<2>().0 {
                 let code = u32::from(u16::from_be_bytes(*pair));
-                each(code, self.width(code));
+                self.write(code, text);
+                shown.length += self.width(code);
+                shown.codes += 1.0;
             }
-        } else {
-            for byte in raw {
-                let code = u32::from(*byte);
-                each(code, self.width(code));
-            }
+            return shown;
         }
-    }
-
-    /// Word spacing counts for the blank of one byte only (§9.3.3).
-    pub(super) fn is_blank(&self, code: u32) -> bool {
-        !self.is_wide && code == 32
+        for byte in raw {
+            match self.quick.get(usize::from(*byte)) {
+                Some((Some(character), width)) => {
+                    text.push(*character);
+                    shown.length += width;
+                }
+                _ => {
+                    self.write(u32::from(*byte), text);
+                    shown.length += self.width(u32::from(*byte));
+                }
+            }
+            shown.codes += 1.0;
+            shown.blanks += f64::from(u8::from(*byte == b' '));
+        }
+        shown
     }
 
     fn width(&self, code: u32) -> f64 {
@@ -290,14 +332,15 @@ mod tests {
 
     fn text(font: &Font, raw: &[u8]) -> String {
         let mut text = String::new();
-        font.show(raw, |code, _| font.write(code, &mut text));
+        font.show(raw, &mut text);
         text
     }
 
     #[test]
     fn maps_to_unicode_are_read() {
-        let mut font = Font { simple: None, is_wide: true, ..Font::unknown() };
-        let map = b"1 begincodespacerange <0000> <ffff> endcodespacerange 2 beginbfchar <0001> <0041>\n<0002><00660066> \
+        let mut font = Font { simple: None, is_wide: true, ..Font::plain() };
+        let map =
+            b"1 begincodespacerange <0000> <ffff> endcodespacerange 2 beginbfchar <0001> <0041>\n<0002><00660066> \
                     endbfchar 2 beginbfrange <0010> <0012> <0061> <0020><0021>[<0078> <D83DDE00>] endbfrange";
         font.unicode(map, &mut Budget::new(Limits::default())).unwrap();
         assert_eq!(text(&font, b"\0\x01\0\x02\0\x10\0\x11\0\x12\0\x20\0\x21\0\x99"), "Affabcx\u{1f600}");

@@ -94,7 +94,8 @@ impl<'d, 'a> Judge<'d, 'a, '_> {
         if dict.is("Type", "Metadata") {
             self.judged.texts.insert(index);
         }
-        if matches!(dict.get("Length"), Some(length @ Object::Ref(_)) if self.document.resolve(length).int().is_none()) {
+        if matches!(dict.get("Length"), Some(length @ Object::Ref(_)) if self.document.resolve(length).int().is_none())
+        {
             self.notes.add(&rules::STRUCTURE, item.at..item.end, "the length of a stream is no number");
         }
         if dict.has("F") {
@@ -113,9 +114,8 @@ impl<'d, 'a> Judge<'d, 'a, '_> {
             match &**key {
                 b"S" => {
                     // A structure element has a kind of the same key, of its writer's choosing.
-                    let is_structure = *is_structure.get_or_insert_with(|| {
-                        dict.has("K") && dict.has("P") || dict.is("Type", "StructElem")
-                    });
+                    let is_structure = *is_structure
+                        .get_or_insert_with(|| dict.has("K") && dict.has("P") || dict.is("Type", "StructElem"));
                     let kind = document.resolve(value).name().unwrap_or_default();
                     is_script |= kind == b"JavaScript" && !is_structure;
                     if !is_structure {

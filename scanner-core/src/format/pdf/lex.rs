@@ -149,9 +149,7 @@ impl<'a> Lexer<'a> {
         let from = self.at.saturating_add(1);
         let mut at = from;
         let mut open = 1_usize;
-        while let Some(found) =
-            self.data.get(at..).and_then(|rest| memchr::memchr3(b'(', b')', b'\\', rest))
-        {
+        while let Some(found) = self.data.get(at..).and_then(|rest| memchr::memchr3(b'(', b')', b'\\', rest)) {
             let here = at.saturating_add(found);
             at = here.saturating_add(1);
             match self.data.get(here) {

@@ -102,11 +102,7 @@ fn page<'d, 'a>(index: usize, dict: &'d Dict<'a>, inherited: Inherited<'d, 'a>, 
     Page { index, dict, resources: inherited.resources, shown, is_shown }
 }
 
-fn inherit<'d, 'a>(
-    document: &'d Document<'a>,
-    dict: &'d Dict<'a>,
-    above: Inherited<'d, 'a>,
-) -> Inherited<'d, 'a> {
+fn inherit<'d, 'a>(document: &'d Document<'a>, dict: &'d Dict<'a>, above: Inherited<'d, 'a>) -> Inherited<'d, 'a> {
     Inherited {
         resources: document.get(dict, "Resources").dict().or(above.resources),
         media: rectangle(document, document.get(dict, "MediaBox")).unwrap_or(above.media),

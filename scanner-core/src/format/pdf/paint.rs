@@ -33,14 +33,7 @@ impl Matrix {
     /// First this, then the other.
     pub(super) fn then(self, other: Self) -> Self {
         let (Self([a, b, c, d, e, f]), Self([g, h, i, j, k, l])) = (self, other);
-        Self([
-            a * g + b * i,
-            a * h + b * j,
-            c * g + d * i,
-            c * h + d * j,
-            e * g + f * i + k,
-            e * h + f * j + l,
-        ])
+        Self([a * g + b * i, a * h + b * j, c * g + d * i, c * h + d * j, e * g + f * i + k, e * h + f * j + l])
     }
 
     pub(super) fn point(self, x: f64, y: f64) -> (f64, f64) {
@@ -322,7 +315,8 @@ mod tests {
     #[test]
     fn words_are_put_together_by_place() {
         let mut canvas = Canvas::default();
-        for (x, y, word) in [(10.0, 700.0, "one"), (60.0, 700.0, "two"), (115.0, 700.0, "three"), (10.0, 680.0, "four")] {
+        for (x, y, word) in [(10.0, 700.0, "one"), (60.0, 700.0, "two"), (115.0, 700.0, "three"), (10.0, 680.0, "four")]
+        {
             canvas.text(&brush(x, y), |text| text.push_str(word));
         }
         assert_eq!(hidden(&mut canvas), [(None, "onetwo three\nfour".to_owned())]);

@@ -95,9 +95,17 @@ fn an_honest_document_is_silent() {
 #[test]
 fn words_are_read_however_they_are_shown() {
     check_text("BT /F 12 Tf 50 700 Td [(He)-20(llo)-300(you)] TJ ET", "Hello you", "");
-    check_text("BT /F 12 Tf 14 TL 1 0 0 1 50 700 Tm (one)Tj T* (two)Tj (three)' 1 0 (four)\" ET", "one\ntwo\nthree\nfour", "");
+    check_text(
+        "BT /F 12 Tf 14 TL 1 0 0 1 50 700 Tm (one)Tj T* (two)Tj (three)' 1 0 (four)\" ET",
+        "one\ntwo\nthree\nfour",
+        "",
+    );
     check_text("BT /F 12 Tf 50 700 Td <48656c6c6f> Tj ET", "Hello", "");
-    check_text("BT /F 12 Tf 50 700 Td (a) Tj ET BI /W 1 /H 1 ID \x01EI\x02 EI BT /F 12 Tf 50 600 Td (b) Tj ET", "a\nb", "");
+    check_text(
+        "BT /F 12 Tf 50 700 Td (a) Tj ET BI /W 1 /H 1 ID \x01EI\x02 EI BT /F 12 Tf 50 600 Td (b) Tj ET",
+        "a\nb",
+        "",
+    );
 }
 
 #[test]
@@ -200,7 +208,7 @@ fn attachments_are_children_with_their_names() {
 fn bombs_are_seen() {
     let zeros = zlib(&vec![0; 4_000_000]);
     let content = document("", HELLO, &[&stream("/Filter/FlateDecode", &zeros)]);
-    assert_eq!(facts(&content), ["high bomb.ratio"]);
+    assert_eq!(facts(&content), ["high bomb.ratio", "gap limit:ratio"]);
     let twice = stream("/Filter[/FlateDecode/FlateDecode]", &zlib(&zeros));
     assert!(facts(&document("", HELLO, &[&twice])).contains(&"high bomb.ratio".to_owned()));
     let many = "/AHx".repeat(1000);
@@ -260,7 +268,9 @@ fn an_older_version_is_told_quietly() {
     let table = bytes.len();
     let old = memmem::rfind(&bytes, b"xref\n0 6").unwrap();
     bytes.extend_from_slice(format!("xref\n5 1\n{start:010} 00000 n \n").as_bytes());
-    bytes.extend_from_slice(format!("trailer\n<</Size 6/Root 1 0 R/Prev {old}>>\nstartxref\n{table}\n%%EOF\n").as_bytes());
+    bytes.extend_from_slice(
+        format!("trailer\n<</Size 6/Root 1 0 R/Prev {old}>>\nstartxref\n{table}\n%%EOF\n").as_bytes(),
+    );
     assert_eq!(facts(&bytes), ["info pdf.incremental"]);
 }
 
@@ -277,7 +287,8 @@ fn a_cut_anywhere_is_never_silent() {
 #[test]
 fn a_lie_in_any_number_is_survived() {
     let packed = zlib(b"20 0 <</S/JavaScript/JS(x)>>");
-    let container = stream("/Type/ObjStm/N 1/First 5/Filter/FlateDecode/DecodeParms<</Predictor 1/Columns 4>>", &packed);
+    let container =
+        stream("/Type/ObjStm/N 1/First 5/Filter/FlateDecode/DecodeParms<</Predictor 1/Columns 4>>", &packed);
     let whole = document("", HELLO, &[&container]);
     for at in 0..whole.len() {
         if !whole[at].is_ascii_digit() || whole[at.saturating_sub(1)].is_ascii_digit() {

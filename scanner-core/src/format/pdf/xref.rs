@@ -105,7 +105,11 @@ pub(super) fn walk<'a>(reading: &mut Reading<'a>, budget: &mut Budget) -> Result
                 None if offset == Some(0) => {}
                 None => {
                     xref.is_whole = false;
-                    reading.notes.add(&rules::XREF, start..start, "an older table of objects is not where it should be");
+                    reading.notes.add(
+                        &rules::XREF,
+                        start..start,
+                        "an older table of objects is not where it should be",
+                    );
                 }
             }
         }

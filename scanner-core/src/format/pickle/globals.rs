@@ -33,11 +33,15 @@ pub(super) fn reach(module: &str, name: &str) -> Reach {
         ("builtins", "getattr") => return Reach::Attribute,
         ("functools" | "_functools", "partial") => return Reach::Partial,
         ("torch.storage", "_load_from_bytes") => return Reach::Loads,
-        ("joblib.numpy_pickle", "NumpyArrayWrapper") => return Reach::RawArray,
+        ("joblib.numpy_pickle" | "sklearn.externals.joblib.numpy_pickle", "NumpyArrayWrapper") => {
+            return Reach::RawArray;
+        }
         ("numpy", "dtype") => return Reach::ElementType,
         _ => {}
     }
-    if known::NAMES.iter().any(|(listed, names)| *listed == module && lists(names, name)) || is_known_class(module, name) {
+    if known::NAMES.iter().any(|(listed, names)| *listed == module && lists(names, name))
+        || is_known_class(module, name)
+    {
         return Reach::Known;
     }
     let root = module.split('.').next().unwrap_or(module);
@@ -54,8 +58,10 @@ pub(super) fn reach(module: &str, name: &str) -> Reach {
 /// may then be a program.
 pub(super) fn unpacks(module: &str, name: &str) -> bool {
     let root = module.split('.').next().unwrap_or(module);
-    lists("base64 binascii bz2 cPickle cloudpickle codecs dill gzip io joblib lzma marshal pickle _pickle shelve torch zlib", root)
-        || lists("eval exec load loads read_pickle decode", name)
+    lists(
+        "base64 binascii bz2 cPickle cloudpickle codecs dill gzip io joblib lzma marshal pickle _pickle shelve torch zlib",
+        root,
+    ) || lists("eval exec load loads read_pickle decode", name)
 }
 
 /// A name of Python 2 as Python 3 has it.
@@ -79,6 +85,11 @@ fn is_known_class(module: &str, name: &str) -> bool {
         return true;
     }
     if is_below(module, "scipy.stats") && (name.ends_with("_gen") || name.ends_with("_frozen")) {
+        return true;
+    }
+    // What restores an index or a date of pandas, in any of its versions.
+    let restores = (name.starts_with("_new_") && name.ends_with("Index")) || name.ends_with("_unpickle");
+    if is_below(module, "pandas") && restores {
         return true;
     }
     // What Cython makes to restore an object of one class: it takes no other.
@@ -122,6 +133,8 @@ mod tests {
                 "numpy log1p",
                 "pandas DataFrame",
                 "pandas._libs.tslibs.offsets MonthEnd",
+                "pandas._libs.tslibs.nattype __nat_unpickle",
+                "pandas.indexes.base _new_Index",
                 "pandas.core.internals.managers BlockManager",
                 "scipy.sparse._csr csr_matrix",
                 "scipy.stats._continuous_distns norm_gen",

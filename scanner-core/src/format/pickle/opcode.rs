@@ -243,9 +243,11 @@ fn unescaped(bytes: &[u8], all: bool) -> Vec<u8> {
             b'x' if all => 2,
             _ => 0,
         };
-        let code = reader.rest().get(..digits).filter(|_| digits > 0).and_then(|digits| {
-            u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
-        });
+        let code = reader
+            .rest()
+            .get(..digits)
+            .filter(|_| digits > 0)
+            .and_then(|digits| u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
         if let Some(letter) = code.and_then(char::from_u32) {
             // The digits are there: they were just read.
             let _ = reader.take(u64::try_from(digits).unwrap_or(0));

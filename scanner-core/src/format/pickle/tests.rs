@@ -1,3 +1,5 @@
+use proptest::prelude::*;
+
 use super::*;
 use crate::format::testing::look;
 
@@ -85,7 +87,10 @@ fn nobody_knows_what_these_load() {
 #[test]
 fn things_are_changed_and_names_are_made() {
     check(b"\x80\x02cdecimal\nDecimal\n}X\x01\0\0\0aK\x01sb.", DANGER);
-    check(b"\x80\x04\x8c\x02os)R\x8c\x06system\x93.", &["high pickle.dangerous_global", "medium pickle.unknown_global"]);
+    check(
+        b"\x80\x04\x8c\x02os)R\x8c\x06system\x93.",
+        &["high pickle.dangerous_global", "medium pickle.unknown_global"],
+    );
     check(b"\x80\x02cnumpy\nload\nX\x01\0\0\0a\x85R.", DANGER);
 }
 
@@ -156,3 +161,32 @@ fn a_cut_anywhere_is_told() {
     }
     check(&[&whole[..3], &[17, 0, 0, 0, 0, 0, 0, 0], &whole[11..]].concat(), &["medium malformed.structure"]);
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn opcodes_in_any_order_never_panic(
+        picks in proptest::collection::vec((0..OPCODES.len(), any::<u8>()), 0..200),
+        noise in proptest::collection::vec(any::<u8>(), 0..100),
+    ) {
+        let mut bytes = b"\x80\x04".to_vec();
+        for (pick, operand) in picks {
+            bytes.push(OPCODES[pick]);
+            bytes.push(operand);
+        }
+        bytes.extend(noise);
+        let seen = look(&FORMAT, "pickle", &bytes);
+        let total = bytes.len() as u64;
+        for span in seen.findings.iter().filter_map(|finding| finding.span) {
+            prop_assert!(span.start <= span.end && span.end <= total);
+        }
+        for view in &seen.texts {
+            let span = view.map.as_ref().expect("it is in the bytes").span(0, view.text.len() as u64);
+            prop_assert!(span.end <= total);
+        }
+    }
+}
+
+/// Every opcode that there is.
+const OPCODES: &[u8] = b"(.012FINJKLMPQRSTUVXabcdeghijlopqrstuBC)]}\x80\x81\x82\x83\x84\x85\x86\x87\x88\x89\x8a\x8b\x8c\x8d\x8e\x8f\x90\x91\x92\x93\x94\x95\x96\x97\x98\n";

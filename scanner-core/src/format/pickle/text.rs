@@ -43,7 +43,7 @@ impl Texts {
         let decoded = escaped.then(|| opcode::decoded(writing, bytes));
         let text = decoded.as_deref().unwrap_or(bytes);
         if is_data(text) {
-            let readable = strings::runs(text);
+            let readable = strings::likely(text);
             if !readable.is_empty() {
                 self.push(readable.as_bytes(), bytes.len(), at);
             }
@@ -74,7 +74,7 @@ impl Texts {
         // What follows is the name of an encoding: no loss.
         let place = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
         let end = next.map_or(self.text.len(), |next| place(next).saturating_sub(1));
-        let readable = strings::runs(self.text.get(place(from)..end).unwrap_or_default());
+        let readable = strings::likely(self.text.get(place(from)..end).unwrap_or_default());
         self.settled = at.saturating_add(1);
         self.runs.truncate(index.saturating_add(1));
         self.text.truncate(place(from));

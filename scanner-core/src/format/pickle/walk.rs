@@ -113,7 +113,9 @@ impl Walk<'_, '_> {
                 Err(fault) => {
                     let end = self.bytes.len();
                     match fault {
-                        Fault::Cut if at >= end => self.wrong(Wrong::Truncated, at..at, "the pickle ends without its end"),
+                        Fault::Cut if at >= end => {
+                            self.wrong(Wrong::Truncated, at..at, "the pickle ends without its end")
+                        }
                         Fault::Cut => self.wrong(Wrong::Truncated, at..end, "an operand reaches past the end"),
                         Fault::Unknown => {
                             self.wrong(Wrong::Structure, at..at.saturating_add(1), "this is no opcode");
@@ -238,7 +240,11 @@ impl Walk<'_, '_> {
                 self.stack_global(at, &parts, budget)?;
             }
             Op::Extension => {
-                self.wrong(Wrong::Extension, at..self.reader.position(), "a number of the extension registry is loaded");
+                self.wrong(
+                    Wrong::Extension,
+                    at..self.reader.position(),
+                    "a number of the extension registry is loaded",
+                );
                 self.push(Thing::OTHER);
             }
             Op::Persistent { on_stack } => {

@@ -204,7 +204,10 @@ impl Note<'_, '_, '_> {
             return;
         }
         match packing {
-            (Ok(0), _) => self.rest(),
+            (Ok(0), _) => {
+                self.coordinates(self.reader.rest());
+                self.rest();
+            }
             (Ok(1), Ok(0)) => self.unpack_text(budget),
             _ => {
                 self.odd("its text is packed in an unknown way");
@@ -213,9 +216,19 @@ impl Note<'_, '_, '_> {
         }
     }
 
+    /// XMP may say where the picture was taken.
+    fn coordinates(&mut self, text: &[u8]) {
+        if self.chunk.data.starts_with(b"XML:com.adobe.xmp") && picture::says_where(text) {
+            let (from, to) = self.chunk.span();
+            let finding = Finding::built_in(&exif::GPS).at(from, to).place(self.chunk.place());
+            self.out.find(finding.message("coordinates in the XMP data"));
+        }
+    }
+
     fn unpack_text(&mut self, budget: &mut Budget) {
         let text = self.unpack(budget);
         self.raw_profile(&text, budget);
+        self.coordinates(&text);
         self.read_within(text);
     }
 

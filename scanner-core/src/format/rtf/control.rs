@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     finding::{Finding, Severity, Stop},
-    format::{Out, charset, embedded},
+    format::{Out, charset, embedded, office},
     limits::Budget,
 };
 
@@ -80,7 +80,7 @@ impl Walk<'_> {
             b"objautlink" => self.linked(Severity::High, at, out),
             b"objlink" => self.linked(Severity::Medium, at, out),
             b"objupdate" => self.say(&rules::UPDATES, "an object is loaded as soon as the document is opened", at, out),
-            b"objocx" | b"objhtml" => self.say(&rules::CONTROL, "the document holds a control", at, out),
+            b"objocx" | b"objhtml" => self.say(&office::rules::ACTIVEX, "the document holds a control", at, out),
             _ => {}
         }
         Ok(())

@@ -62,18 +62,6 @@ pub(super) static UPDATES: Rule = Rule::built_in(
     },
 );
 
-pub(super) static CONTROL: Rule = Rule::built_in(
-    "rtf/control",
-    "active.activex",
-    Severity::Medium,
-    Confidence::High,
-    RuleText {
-        title: "The document holds controls of other programs",
-        why: "The program of a control is loaded when the document is opened; some of them run what they are given.",
-        remedy: "Deliver the document without controls.",
-    },
-);
-
 pub(super) static SHAPE: Rule = Rule::built_in(
     "rtf/shape",
     "embed.ole",

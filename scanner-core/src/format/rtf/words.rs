@@ -3,7 +3,7 @@
 use super::State;
 use crate::{
     finding::{Place, Span, Stop},
-    format::{Out, charset, fields},
+    format::{Out, charset, office},
     limits::{Budget, Resource},
     reader::count,
     view::{OffsetMap, TextView},
@@ -246,7 +246,7 @@ impl Texts {
             }
         }
         if let Some(view) = self.unseen.view(length) {
-            out.read(view.hidden(&fields::UNSEEN));
+            out.read(view.hidden(&office::rules::HIDDEN_STYLE));
         }
     }
 }

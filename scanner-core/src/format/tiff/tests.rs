@@ -3,37 +3,10 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::format::testing::{Seen, look};
-
-/// One entry: tag, type, number of values, and the four bytes of the value or its offset.
-type Row = (u16, u16, u32, u32);
-
-/// Little end first: directories at the offsets given, with their links, and values put at theirs.
-fn tiff(first: u32, directories: &[(usize, &[Row], u32)], values: &[(usize, &[u8])]) -> Vec<u8> {
-    let mut bytes = b"II*\0".to_vec();
-    bytes.extend_from_slice(&first.to_le_bytes());
-    let mut put = |at: usize, part: &[u8]| {
-        if bytes.len() < at + part.len() {
-            bytes.resize(at + part.len(), 0);
-        }
-        bytes[at..at + part.len()].copy_from_slice(part);
-    };
-    for (at, rows, next) in directories {
-        let mut part = (rows.len() as u16).to_le_bytes().to_vec();
-        for (tag, kind, number, value) in *rows {
-            part.extend_from_slice(&tag.to_le_bytes());
-            part.extend_from_slice(&kind.to_le_bytes());
-            part.extend_from_slice(&number.to_le_bytes());
-            part.extend_from_slice(&value.to_le_bytes());
-        }
-        part.extend_from_slice(&next.to_le_bytes());
-        put(*at, &part);
-    }
-    for (at, value) in values {
-        put(*at, value);
-    }
-    bytes
-}
+use crate::format::{
+    ifd::testing::{Row, tiff},
+    testing::{self, Seen, look},
+};
 
 /// Four by three pixels of eight bits in one strip at 200.
 const ROWS: [Row; 8] = [
@@ -62,14 +35,9 @@ fn seen(bytes: &[u8]) -> Seen {
     look(&FORMAT, "tiff", bytes)
 }
 
-/// Category and severity of what was found, without offsets; then gaps.
 #[track_caller]
 fn says(bytes: &[u8], expected: &[&str]) -> Seen {
-    let seen = seen(bytes);
-    let facts: Vec<String> =
-        seen.facts().iter().map(|fact| fact.split(' ').take(2).collect::<Vec<_>>().join(" ")).collect();
-    assert_eq!(facts, expected);
-    seen
+    testing::says(&FORMAT, "tiff", bytes, expected)
 }
 
 const STRUCTURE: &str = "medium malformed.structure";

@@ -7,7 +7,7 @@ use crate::{
     format::{Out, vba::rules},
 };
 
-/// Procedures that Word, Excel, PowerPoint, Access, Outlook, Project, Visio and Publisher start without being asked.
+/// Procedures that Word, Excel, `PowerPoint`, Access, Outlook, Project, Visio and Publisher start without being asked.
 const STARTS: &[&str] = &[
     "app_documentopen",
     "application_mapilogoncomplete",
@@ -293,7 +293,7 @@ impl<'a> Tokens<'a> {
         self.at = self.at.saturating_add(by);
     }
 
-    fn to_line_end(&mut self) {
+    fn skip_line(&mut self) {
         let rest = self.source.get(self.at..).unwrap_or_default();
         self.step(memchr::memchr2(b'\r', b'\n', rest).unwrap_or(rest.len()));
     }
@@ -350,7 +350,7 @@ impl<'a> Iterator for Tokens<'a> {
     fn next(&mut self) -> Option<Token<'a>> {
         while let Some(byte) = self.peek() {
             match byte {
-                b'\'' => self.to_line_end(),
+                b'\'' => self.skip_line(),
                 b'\r' | b'\n' => {
                     self.at_line_start = true;
                     self.step(1);
@@ -372,7 +372,7 @@ impl<'a> Iterator for Tokens<'a> {
                     let word = rest.get(..length).unwrap_or(rest);
                     self.step(length);
                     if std::mem::take(&mut self.at_line_start) && word.eq_ignore_ascii_case(b"rem") {
-                        self.to_line_end();
+                        self.skip_line();
                         continue;
                     }
                     return Some(Token::Word(word));

@@ -108,15 +108,3 @@ pub(super) static SIZE_LIE: Rule = odd(
         remedy: "Have the archive written again with an ordinary program.",
     },
 );
-
-pub(super) static EXTENSION: Rule = Rule::built_in(
-    "zip/extension",
-    "exec.package",
-    Severity::High,
-    Confidence::High,
-    RuleText {
-        title: "An extension for a browser or an editor",
-        why: "Once installed, which takes a click, its code runs with what that program may see and do.",
-        remedy: "Do not deliver it unless an extension was asked for.",
-    },
-);

@@ -1,5 +1,7 @@
 //! Private keys in their armour: from BEGIN to END, however long, so that no excerpt shows a part of the body.
 
+use std::sync::LazyLock;
+
 use memchr::memmem;
 
 use super::{About, Check, Said, Sink};
@@ -25,9 +27,9 @@ const BODY_SHORTEST: usize = 48;
 const BODY_LONGEST: usize = 16 * 1024;
 
 fn run(text: &[u8], sink: &mut Sink<'_>) {
-    let begin = memmem::Finder::new("-----BEGIN ");
+    static BEGIN: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new("-----BEGIN "));
     let mut from = 0_usize;
-    while let Some(at) = text.get(from..).and_then(|rest| begin.find(rest)) {
+    while let Some(at) = text.get(from..).and_then(|rest| BEGIN.find(rest)) {
         let start = from.saturating_add(at);
         from = start.saturating_add(11);
         let rest = text.get(from..).unwrap_or_default();

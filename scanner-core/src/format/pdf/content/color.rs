@@ -1,6 +1,6 @@
 //! Colours as far as they can be told without profiles and inks (ISO 32000-1 §8.6).
 
-use super::super::{document::Document, object::Object, paint::Color};
+use crate::format::pdf::{document::Document, object::Object, paint::Color};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Space {

@@ -93,7 +93,10 @@ mod tests {
     #[test]
     fn the_example_of_the_standard() {
         // ISO 32000-1 §7.4.4.2, example 2.
-        assert_eq!(undo(&[0x80, 0x0b, 0x60, 0x50, 0x22, 0x0c, 0x0c, 0x85, 0x01]), [45, 45, 45, 45, 45, 65, 45, 45, 45, 66]);
+        assert_eq!(
+            undo(&[0x80, 0x0b, 0x60, 0x50, 0x22, 0x0c, 0x0c, 0x85, 0x01]),
+            [45, 45, 45, 45, 45, 65, 45, 45, 45, 66]
+        );
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub(super) const NAMES: &[(&str, &str)] = &[
     ("numpy.ma", "MaskedArray"),
     ("numpy.ma.core", "MaskedArray MaskedConstant _mareconstruct"),
     ("numpy.matrixlib.defmatrix", "matrix"),
-    ("numpy.random", "Generator RandomState"),
+    ("numpy.random", "Generator RandomState __RandomState_ctor"),
     ("numpy.random._generator", "Generator"),
     ("numpy.random._mt19937", "MT19937"),
     ("numpy.random._pcg64", "PCG64 PCG64DXSM"),
@@ -66,9 +66,12 @@ pub(super) const NAMES: &[(&str, &str)] = &[
     ("pandas.core.internals.blocks", "new_block"),
     ("pathlib", PATHS),
     ("pathlib._local", PATHS),
-    ("pyarrow.lib", "Buffer Schema _reconstruct_record_batch _reconstruct_table _restore_array chunked_array field \
+    (
+        "pyarrow.lib",
+        "Buffer Schema _reconstruct_record_batch _reconstruct_table _restore_array chunked_array field \
                      py_buffer schema struct timestamp duration time32 time64 decimal128 dictionary large_list list_ map_ \
-                     type_for_alias"),
+                     type_for_alias",
+    ),
     ("pytz", "_UTC _p"),
     ("pytz.lazy", "LazyDict"),
     ("pytz.tzinfo", "DstTzInfo StaticTzInfo"),
@@ -88,14 +91,23 @@ pub(super) const NAMES: &[(&str, &str)] = &[
     ("string", "Template"),
     ("torch", TORCH),
     ("torch._tensor", "_rebuild_from_type_v2"),
-    ("torch._utils", "_rebuild_device_tensor_from_cpu_tensor _rebuild_device_tensor_from_numpy \
+    (
+        "torch._utils",
+        "_rebuild_device_tensor_from_cpu_tensor _rebuild_device_tensor_from_numpy \
                       _rebuild_meta_tensor_no_storage _rebuild_nested_tensor _rebuild_parameter \
                       _rebuild_parameter_with_state _rebuild_qtensor _rebuild_sparse_csr_tensor _rebuild_sparse_tensor \
-                      _rebuild_tensor _rebuild_tensor_v2 _rebuild_tensor_v3 _rebuild_wrapper_subclass _rebuild_xla_tensor"),
+                      _rebuild_tensor _rebuild_tensor_v2 _rebuild_tensor_v3 _rebuild_wrapper_subclass _rebuild_xla_tensor",
+    ),
     ("torch._C._nn", "gelu"),
-    ("torch.jit._pickle", "build_boollist build_doublelist build_intlist build_tensor_from_id build_tensorlist \
-                           restore_type_tag"),
-    ("torch.nn.functional", "elu gelu hardswish leaky_relu log_softmax mish relu relu6 selu sigmoid silu softmax softplus tanh"),
+    (
+        "torch.jit._pickle",
+        "build_boollist build_doublelist build_intlist build_tensor_from_id build_tensorlist \
+                           restore_type_tag",
+    ),
+    (
+        "torch.nn.functional",
+        "elu gelu hardswish leaky_relu log_softmax mish relu relu6 selu sigmoid silu softmax softplus tanh",
+    ),
     ("torch.serialization", "_get_layout"),
     ("torch.storage", "TypedStorage UntypedStorage _TypedStorage _UntypedStorage"),
     ("types", "SimpleNamespace"),
@@ -209,8 +221,11 @@ pub(super) const NOT_CLASS_NAMES: &str = "ExcelFile ExcelWriter HDFStore";
 
 /// Classes with small letters: sparse matrices, and distributions, which end in `_gen` or `_frozen`.
 pub(super) const SMALL_CLASSES: &[(&str, &str)] = &[
-    ("scipy.sparse", "bsr_array bsr_matrix coo_array coo_matrix csc_array csc_matrix csr_array csr_matrix dia_array dia_matrix \
-                      dok_array dok_matrix lil_array lil_matrix"),
+    (
+        "scipy.sparse",
+        "bsr_array bsr_matrix coo_array coo_matrix csc_array csc_matrix csr_array csr_matrix dia_array dia_matrix \
+                      dok_array dok_matrix lil_array lil_matrix",
+    ),
     ("scipy.interpolate", "interp1d interp2d"),
 ];
 
@@ -219,7 +234,10 @@ pub(super) const FUNCTIONS: &[&str] = &[
     "sklearn._loss",
     "sklearn.base",
     "sklearn.cluster",
+    "sklearn.compose",
+    "sklearn.decomposition",
     "sklearn.ensemble",
+    "sklearn.feature_extraction",
     "sklearn.feature_selection",
     "sklearn.gaussian_process",
     "sklearn.linear_model",

@@ -9,7 +9,6 @@ use crate::{
 };
 
 use super::{
-    Walk,
     super::{
         array,
         facts::{Name, Wrong},
@@ -17,6 +16,7 @@ use super::{
         opcode::{self, Op},
         thing::{Kind, Thing},
     },
+    Walk,
 };
 
 const STEPS_PER_NAME: u64 = 20;
@@ -33,7 +33,9 @@ impl Walk<'_, '_> {
             [class, word] if class.kind == Kind::Name && word.kind == Kind::Text && self.is_restorer(*class, *word) => {
                 (Kind::Restorer, 0)
             }
-            [thing, word] if thing.kind == Kind::Made && word.kind == Kind::Text && self.is_plain(*word) => (Kind::Lookup, 0),
+            [thing, word] if thing.kind == Kind::Made && word.kind == Kind::Text && self.is_plain(*word) => {
+                (Kind::Lookup, 0)
+            }
             [first, ..] if first.kind == Kind::Text => (Kind::OfText, first.at),
             [first, ..] if first.kind == Kind::Bytes => (Kind::OfBytes, first.at),
             [first, ..] if first.kind == Kind::Name => (Kind::OfName, first.at),
@@ -83,21 +85,28 @@ impl Walk<'_, '_> {
         // A name, escaped, and the operand's own length.
         let window = self.bytes.get(from..from.saturating_add(LONGEST_NAME).min(self.bytes.len()))?;
         match opcode::next(&mut Reader::new(window)) {
-            Ok(Op::Text(writing, range)) => {
-                String::from_utf8(opcode::decoded(writing, window.get(range)?)).ok()
-            }
+            Ok(Op::Text(writing, range)) => String::from_utf8(opcode::decoded(writing, window.get(range)?)).ok(),
             _ => None,
         }
     }
 
     /// A name stands in the stream.
-    pub(super) fn global(&mut self, at: usize, module: Range<usize>, name: Range<usize>, budget: &mut Budget) -> Result<Thing, Stop> {
+    pub(super) fn global(
+        &mut self,
+        at: usize,
+        module: Range<usize>,
+        name: Range<usize>,
+        budget: &mut Budget,
+    ) -> Result<Thing, Stop> {
         let mut words = [&b""[..]; 2];
         for (word, range) in words.iter_mut().zip([module, name]) {
             let line = self.bytes.get(range).unwrap_or_default();
             *word = line.strip_suffix(b"\r").unwrap_or(line);
             if word.len() < line.len() {
-                self.facts.wrong.entry(Wrong::Structure).or_insert((at..self.reader.position(), "line ends were rewritten"));
+                self.facts
+                    .wrong
+                    .entry(Wrong::Structure)
+                    .or_insert((at..self.reader.position(), "line ends were rewritten"));
             }
         }
         let [module, name] = words;
@@ -117,7 +126,8 @@ impl Walk<'_, '_> {
         } else {
             if parts.len() == 2 {
                 let range = at..self.reader.position();
-                if parts.iter().any(|part| matches!(part.kind, Kind::Number | Kind::Numbers | Kind::Bytes | Kind::Name)) {
+                if parts.iter().any(|part| matches!(part.kind, Kind::Number | Kind::Numbers | Kind::Bytes | Kind::Name))
+                {
                     self.wrong(Wrong::Structure, range.clone(), "a name that is no text");
                 }
                 self.wrong(Wrong::MadeName, range, "the name of what is loaded is itself made while loading");
@@ -196,6 +206,10 @@ impl Walk<'_, '_> {
         } else if callee.kind != Kind::Harmless {
             let what = "something is called that an earlier step made";
             self.wrong(Wrong::Call, at..self.reader.position(), what);
+        }
+        // What is called may call its first argument in turn: `_rebuild_from_type_v2` of torch does.
+        if let Some(argument) = self.name_mut(arguments_name(arguments)) {
+            argument.is_called |= argument.reach == Reach::Function;
         }
         // Bytes that were written as text, for the readers of old protocols.
         if is_encode && let Some(range) = self.operand(arguments.at) {

@@ -7,18 +7,18 @@ use crate::{
 };
 
 use super::{
-    Walk,
     super::{
         facts::Wrong,
         thing::{Kind, Thing},
     },
+    Walk,
 };
 
 const STEPS_PER_PUT: u64 = 4;
 const STEPS_PER_SPARSE_PUT: u64 = 20;
 /// A place in the memo above this, and above the number of bytes in the file, has nothing to do with what is in it.
 const HIGHEST_PLACE: u64 = 1 << 20;
-/// CPython writes nested things by recursion, which its limit ends before.
+/// `CPython` writes nested things by recursion, which its limit ends before.
 const DEEPEST: u16 = 1_000;
 /// Things that references stand for, from which it is a bomb: in all, and for one opcode.
 const LARGEST: f32 = 1e9;
@@ -65,7 +65,8 @@ impl Walk<'_, '_> {
 
     pub(super) fn get(&mut self, at: usize, place: u64) {
         let in_row = usize::try_from(place).ok().and_then(|place| self.machine.memo.get(place)).copied();
-        let found = in_row.or_else(|| self.machine.sparse.get(&place).copied()).filter(|thing| thing.kind != Kind::Vacant);
+        let found =
+            in_row.or_else(|| self.machine.sparse.get(&place).copied()).filter(|thing| thing.kind != Kind::Vacant);
         if found.is_none() {
             self.wrong(Wrong::Structure, at..self.reader.position(), "a place of the memo that holds nothing");
         }

@@ -262,7 +262,7 @@ fn norwegian(run: &Run<'_>) -> Option<Range<usize>> {
     let number = spelled(run, &[&[11], &[6, 5]], b" ")?;
     let all: [u8; 11] = digits(&number)?;
     let [d, e, m, n, ..] = all;
-    let is_right = |weights: &[u32]| weighted(&all, weights) % 11 == 0;
+    let is_right = |weights: &[u32]| weighted(&all, weights).is_multiple_of(11);
     (is_date(value(&[m, n]), value(&[d, e]) % 40)
         && is_right(&[3, 7, 6, 1, 8, 9, 4, 5, 2, 1])
         && is_right(&[5, 4, 3, 2, 7, 6, 5, 4, 3, 2, 1]))
@@ -274,7 +274,7 @@ fn polish(run: &Run<'_>) -> Option<Range<usize>> {
     let number = run.groups(&[11], b"")?;
     let [_, _, m, n, d, e, ..] = digits::<11>(&number)?;
     let sum = weighted(number.digits(), &[1, 3, 7, 9, 1, 3, 7, 9, 1, 3, 1]);
-    (is_date(value(&[m, n]) % 20, value(&[d, e])) && sum % 10 == 0).then_some(number.range)
+    (is_date(value(&[m, n]) % 20, value(&[d, e])) && sum.is_multiple_of(10)).then_some(number.range)
 }
 
 /// Eight digits, or X, Y, Z and seven, and the letter chosen by the rest of 23.
@@ -337,7 +337,7 @@ fn british(run: &Run<'_>) -> Option<Range<usize>> {
     while digits < 6 {
         match run.byte(at)? {
             byte if byte.is_ascii_digit() => digits = digits.saturating_add(1),
-            b' ' if digits % 2 == 0 => {}
+            b' ' if digits.is_multiple_of(2) => {}
             _ => return None,
         }
         at = at.saturating_add(1);
