@@ -135,7 +135,6 @@ fn directory(bytes: &[u8], found: Found, seen: &mut Seen) {
         };
         let (true, Some((name, local))) = (peek.has(at, b"PK\x01\x02"), fields()) else { break };
         seen.name(name);
-        seen.is_listed = true;
         if name == b"mimetype" {
             seen.mimetype(content(peek, local).as_deref());
         }
@@ -208,9 +207,6 @@ fn locals(bytes: &[u8], from: usize, count: usize, seen: &mut Seen) {
 #[derive(Debug, Default)]
 struct Seen {
     mimetype: Option<&'static str>,
-    /// The names are those of the directory, all of them or its first thousands.
-    is_listed: bool,
-    odf_content: bool,
     members: u32,
     content_types: bool,
     word: bool,
@@ -263,7 +259,6 @@ impl Seen {
         self.arrays = self.arrays.saturating_add(u32::from(name.ends_with(b".npy")));
         self.container_xml |= name == b"META-INF/container.xml";
         self.odf_manifest |= name == b"META-INF/manifest.xml";
-        self.odf_content |= name == b"content.xml";
     }
 
     fn mimetype(&mut self, content: Option<&[u8]>) {
@@ -287,15 +282,6 @@ impl Seen {
     fn kind(&self) -> &'static str {
         let all_arrays = self.arrays > 0 && self.arrays == self.members;
         match self {
-            // A list of one or two names, neither of them a part of a document, is a zip that calls itself one.
-            Self {
-                is_listed: true,
-                odf_manifest: false,
-                odf_content: false,
-                container_xml: false,
-                members: ..=2,
-                ..
-            } if self.mimetype.is_some() => "zip",
             Self { mimetype: Some(kind), .. } => kind,
             Self { content_types: true, word: true, .. } => "docx",
             Self { content_types: true, sheet: true, .. } => "xlsx",

@@ -154,8 +154,6 @@ fn markup(head: &[u8]) -> Option<&'static Rule> {
         || has(head, "<hta:application")
     {
         Some(&MARKUP_SCRIPT)
-    } else if begins("<xsl:stylesheet") && has(head, "urn:schemas-microsoft-com:xslt") && has(head, ":script") {
-        Some(&XSLT_SCRIPT)
     } else if is_property_list && (has(head, "<key>commandstring</key>") || leads_to("file:")) {
         Some(&SHORTCUT)
     } else if is_property_list && leads_to("") {
