@@ -63,7 +63,7 @@ fn a_worker_that_hangs_is_a_verdict_in_time() {
     for deed in ["never-reads", "never-ready"] {
         check(deed, "timeout", "the worker was not ready within 3 s of its start");
     }
-    assert!(started.elapsed().as_secs() < 30);
+    assert!(started.elapsed().as_secs() < 60);
 }
 
 #[test]

@@ -21,7 +21,7 @@ const KIB: usize = 1024;
 const SLICE_NANOS: u64 = 3_000_000;
 const REPEATS: usize = 9;
 
-/// What the issue asks for.
+/// What is asked of it: ratios to the rows beside them, times, memory.
 const WHOLE_TO_SHA: f64 = 8.0;
 const KIB_MICROS: f64 = 6.0;
 const HITS_TO_CLEAN: f64 = 1.3;
@@ -29,6 +29,7 @@ const RULES_TO_SET: f64 = 1.5;
 const STUFFED_TO_CLEAN: f64 = 60.0;
 const GROWTH: f64 = 2.3;
 const READY_MILLIS: f64 = 50.0;
+const WITH_SECRETS_TO_WITHOUT: f64 = 1.5;
 
 fn main() {
     let only = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
@@ -64,6 +65,13 @@ fn main() {
         hint::black_box(rules.read_text(&clean));
     });
     row("rules and views of clean 64 KiB, us; to SHA-256", as_micros(alone), Some(alone / sha), f64::NAN);
+    let others: Vec<(&str, &str)> =
+        scanner_rules::FILES.iter().copied().filter(|(name, _)| !name.starts_with("secrets/")).collect();
+    if let Ok(others) = RuleSet::built_in(&others) {
+        // Personal data and private keys are checks in code and in both.
+        let without = median(|| scan(&Scanner::new(others.clone(), Limits::default()), &text));
+        row("without secrets, us; whole to that", as_micros(without), Some(whole / without), WITH_SECRETS_TO_WITHOUT);
+    }
     row(
         "resident after that, MiB more than before",
         as_f64(resident_kib().saturating_sub(before)) / 1024.0,
@@ -276,6 +284,11 @@ fn attacks(rules: &RuleSet) -> Vec<(&'static str, String)> {
         ("ESC [", "\x1b["),
         ("ESC ] 8 ; ;", "\x1b]8;;"),
         ("a@", "a@"),
+        ("digits", "1"),
+        ("card numbers", "card 4539578763621486 "),
+        ("numbers like cards", "4539578763621487 "),
+        ("accounts", "DE12 5001 0517 0648 4898 90 "),
+        ("dotted numbers", "8.8.8.8 "),
         ("BEGIN of a key", "-----BEGIN RSA PRIVATE KEY-----\n"),
         ("base64", "QWxs"),
         ("base64 of base64", "VVd4c"),
