@@ -9,6 +9,7 @@ use super::markup::{
     address::Address,
     entity,
     judge::Judge,
+    pieces::Pieces,
     rules,
     token::Dialect,
     walk::{Nobody, Walk},
@@ -68,19 +69,12 @@ pub(super) fn read(view: &TextView, out: &mut Out<'_>, budget: &mut Budget) -> R
     }
     out.read(TextView { text: words, ..view.clone() }.judged());
     out.texts.extend(hidden);
+    let mut comments = Pieces::default();
     for range in unseen {
-        let Some(text) = view.text.get(range.clone()) else { continue };
-        let start = count(range.start);
-        let map = view.map.as_ref().map(|map| map.span(start, count(range.end)));
-        let text = view.text.slice_ref(text);
-        let mut part = match (map, &view.map) {
-            (Some(span), Some(OffsetMap::Shifted(_))) => TextView::at(text, span.start),
-            (Some(span), _) => TextView::decoded(text, OffsetMap::Within(span), view.decoded.clone()),
-            (None, _) => TextView::beside(text, "comment"),
-        };
-        part.place = view.place.clone().name("part", "comments");
-        out.read(part.hidden(&rules::HIDDEN_COMMENT).judged());
+        comments.part(b'\n');
+        comments.push(&view.text, range, budget)?;
     }
+    out.texts.extend(comments.into_view(view, "comments").map(|part| part.hidden(&rules::HIDDEN_COMMENT)));
     walked.map(|()| judge.is_active)
 }
 

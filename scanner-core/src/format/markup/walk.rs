@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use memchr::{memchr, memmem};
+use memchr::{memchr, memchr_iter, memmem};
 
 use super::{
     css::{self, Colour, Look, Sheet},
@@ -178,22 +178,21 @@ impl<'a> Walk<'a> {
 
     /// Style elements count for what stands before them too: they are read first.
     fn styles(&mut self) {
-        let mut at = 0_usize;
-        while let Some(found) =
-            self.text.get(at..).and_then(|rest| memmem::find(rest, b"style").or(memmem::find(rest, b"STYLE")))
-        {
-            let start = at.saturating_add(found);
-            at = start.saturating_add(5);
-            let before = start.checked_sub(1).and_then(|before| self.text.get(before));
-            if !matches!(before, Some(b'<' | b':')) {
+        let mut read_to = 0_usize;
+        for start in memchr_iter(b'<', self.text) {
+            // No prefix is longer.
+            let inside = self.text.get(start.saturating_add(1)..).unwrap_or_default();
+            let window = inside.get(..32).unwrap_or(inside);
+            let length = window.iter().position(|byte| matches!(byte, b'>' | b'/') || byte.is_ascii_whitespace());
+            let name = window.get(..length.unwrap_or(window.len())).unwrap_or_default();
+            if start < read_to || !super::element::local(name).eq_ignore_ascii_case(b"style") {
                 continue;
             }
-            let rest = self.text.get(at..).unwrap_or_default();
-            let Some(open) = memchr(b'>', rest) else { break };
-            let body = rest.get(open.saturating_add(1)..).unwrap_or_default();
+            let Some(open) = memchr(b'>', inside) else { break };
+            let body = inside.get(open.saturating_add(1)..).unwrap_or_default();
             let length = memmem::find(body, b"</").unwrap_or(body.len());
             self.sheet.add(body.get(..length).unwrap_or_default());
-            at = at.saturating_add(open).saturating_add(length);
+            read_to = start.saturating_add(open).saturating_add(length);
         }
     }
 
