@@ -140,6 +140,9 @@ pub(super) fn at(run: &Run<'_>) -> Option<Account> {
     }
     let start = run.start.checked_sub(2)?;
     let code = run.text.get(start..run.start)?;
+    if !code.iter().all(u8::is_ascii_uppercase) {
+        return None;
+    }
     let (country, length) = LENGTHS.iter().find(|(country, _)| country.as_bytes() == code)?;
     let mut compact = Vec::with_capacity(LONGEST);
     let mut at = start;

@@ -14,28 +14,50 @@ pub(super) struct Id {
     /// Country and name, for people.
     pub(super) name: &'static str,
     words: &'static [&'static str],
+    /// How many digits the run has that it begins with.
+    begins: &'static [usize],
     /// Where the number stands whose first digits are the run, when its check digits are right.
     find: fn(&Run<'_>) -> Option<Range<usize>>,
 }
 
 const ALL: &[Id] = &[
-    Id { name: "Belgium (national register)", words: BELGIAN, find: belgian },
-    Id { name: "Brazil (CPF)", words: &["cpf", "contribuinte"], find: brazilian },
-    Id { name: "Canada (SIN)", words: &["sin", "nas", "insurance"], find: canadian },
-    Id { name: "China (resident identity card)", words: CHINESE, find: chinese },
-    Id { name: "Finland (henkilötunnus)", words: FINNISH, find: finnish },
-    Id { name: "France (NIR)", words: FRENCH, find: french },
-    Id { name: "Germany (Steuer-ID)", words: GERMAN, find: german },
-    Id { name: "India (Aadhaar)", words: &["aadhaar", "aadhar", "uidai", "uid", "आधार"], find: indian },
-    Id { name: "Italy (codice fiscale)", words: &["codice", "fiscale", "cf", "codicefiscale"], find: italian },
-    Id { name: "Netherlands (BSN)", words: DUTCH, find: dutch },
-    Id { name: "Norway (fødselsnummer)", words: NORWEGIAN, find: norwegian },
-    Id { name: "Poland (PESEL)", words: &["pesel"], find: polish },
-    Id { name: "Spain (DNI, NIE)", words: &["dni", "nif", "nie", "documento", "identidad"], find: spanish },
-    Id { name: "Sweden (personnummer)", words: SWEDISH, find: swedish },
-    Id { name: "United Kingdom (NHS number)", words: &["nhs", "patient"], find: british_health },
-    Id { name: "United Kingdom (national insurance)", words: &["nino", "ni", "nin", "insurance"], find: british },
-    Id { name: "United States (SSN)", words: AMERICAN, find: american },
+    Id { name: "Belgium (national register)", words: BELGIAN, begins: &[2, 11], find: belgian },
+    Id { name: "Brazil (CPF)", words: &["cpf", "contribuinte"], begins: &[3, 11], find: brazilian },
+    Id { name: "Canada (SIN)", words: &["sin", "nas", "insurance"], begins: &[3], find: canadian },
+    Id { name: "China (resident identity card)", words: CHINESE, begins: &[17, 18], find: chinese },
+    Id { name: "Finland (henkilötunnus)", words: FINNISH, begins: &[6], find: finnish },
+    Id { name: "France (NIR)", words: FRENCH, begins: &[1, 13, 15], find: french },
+    Id { name: "Germany (Steuer-ID)", words: GERMAN, begins: &[2, 11], find: german },
+    Id {
+        name: "India (Aadhaar)",
+        words: &["aadhaar", "aadhar", "uidai", "uid", "आधार"],
+        begins: &[4, 12],
+        find: indian,
+    },
+    Id {
+        name: "Italy (codice fiscale)",
+        words: &["codice", "fiscale", "cf", "codicefiscale"],
+        begins: &[2],
+        find: italian,
+    },
+    Id { name: "Netherlands (BSN)", words: DUTCH, begins: &[9], find: dutch },
+    Id { name: "Norway (fødselsnummer)", words: NORWEGIAN, begins: &[6, 11], find: norwegian },
+    Id { name: "Poland (PESEL)", words: &["pesel"], begins: &[11], find: polish },
+    Id {
+        name: "Spain (DNI, NIE)",
+        words: &["dni", "nif", "nie", "documento", "identidad"],
+        begins: &[7, 8],
+        find: spanish,
+    },
+    Id { name: "Sweden (personnummer)", words: SWEDISH, begins: &[6, 8, 10, 12], find: swedish },
+    Id { name: "United Kingdom (NHS number)", words: &["nhs", "patient"], begins: &[3, 10], find: british_health },
+    Id {
+        name: "United Kingdom (national insurance)",
+        words: &["nino", "ni", "nin", "insurance"],
+        begins: &[2, 6],
+        find: british,
+    },
+    Id { name: "United States (SSN)", words: AMERICAN, begins: &[3], find: american },
 ];
 
 const AMERICAN: &[&str] = &["ssn", "ssns", "socsec", "social", "itin", "tin", "taxpayer"];
@@ -64,7 +86,7 @@ pub(super) fn at(run: &Run<'_>, asked: &mut u32) -> Option<(Range<usize>, &'stat
     if run.length > 18 || *asked > ASKED_MOST {
         return None;
     }
-    ALL.iter().find_map(|id| {
+    ALL.iter().filter(|id| id.begins.contains(&run.length)).find_map(|id| {
         let range = (id.find)(run)?;
         *asked = asked.saturating_add(1);
         run.is_near(&range, id.words).then_some((range, id))
