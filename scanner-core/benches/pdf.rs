@@ -3,15 +3,10 @@
 //! `cargo bench -p scanner-core --bench pdf`.
 #![expect(clippy::print_stdout, clippy::expect_used, reason = "a bench reports to a terminal")]
 
-use std::{
-    fmt::Write as _,
-    fs, hint,
-    io::Write as _,
-    sync::LazyLock,
-    time::{Duration, Instant},
-};
+use std::{fmt::Write as _, hint, io::Write as _, time::Duration};
 
 use flate2::{Compression, write::ZlibEncoder};
+use rustix::time::{ClockId, clock_gettime};
 use scanner_core::{Input, Limits, Resource, RuleSet, Scanner};
 
 fn main() {
@@ -47,12 +42,10 @@ fn fastest(mut call: impl FnMut()) -> Duration {
     times.min().unwrap_or_default()
 }
 
-/// Time that this thread had on a core, where the system tells it, so that a busy machine does not count; else the clock.
+/// Time that this thread had on a core, so that a busy machine does not count. Not `schedstat`: that one ticks.
 fn now() -> Duration {
-    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
-    let spent = fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let nanoseconds = spent.as_deref().and_then(|text| text.split(' ').next()?.parse().ok());
-    nanoseconds.map_or_else(|| START.elapsed(), Duration::from_nanos)
+    let now = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(u64::try_from(now.tv_sec).unwrap_or(0), u32::try_from(now.tv_nsec).unwrap_or(0))
 }
 
 /// A document of that shape and size.

@@ -20,7 +20,8 @@ use crate::{
 const WINDOW: usize = 64 * 1024;
 /// A match that begins in the last part of a window is found in the next one: as long as a private key may be.
 const OVERLAP: usize = 16 * 1024;
-/// Matches of one rule in one text. Beyond that it is a flood, and has been told.
+/// Matches of one rule told in one text. Beyond that it is a flood, and has been told. What an allowlist lets pass does not
+/// count: a flood of that must not hide the one behind it.
 const MATCHES_MOST: usize = 256;
 /// Bytes that one step of ten nanoseconds reads: these regexes are slower than the anchors.
 const BYTES_PER_STEP: u64 = 2;
@@ -148,14 +149,15 @@ impl Reading<'_> {
             } else {
                 (1..captures.group_len()).find_map(group).filter(|range| !range.is_empty())
             };
-            matches = matches.saturating_add(1);
-            self.weigh(rule, index, (found.clone(), secret.unwrap_or_else(|| found.clone())), layer, hits);
+            if self.weigh(rule, index, (found.clone(), secret.unwrap_or_else(|| found.clone())), layer, hits) {
+                matches = matches.saturating_add(1);
+            }
             at = found.end.max(at.saturating_add(1));
         }
         Ok(())
     }
 
-    /// Whether a match is a secret, and the hit it makes.
+    /// Makes a hit of a match, and says so, unless it is no secret after all.
     fn weigh(
         &self,
         rule: &Gitleaks,
@@ -163,20 +165,20 @@ impl Reading<'_> {
         (found, part): (Range<usize>, Range<usize>),
         layer: &Layer<'_>,
         hits: &mut Hits,
-    ) {
+    ) -> bool {
         let text = |range: Range<usize>| layer.text.get(range).unwrap_or_default();
         let secret = text(part.clone());
         if rule.entropy_hundredths > 0 && hits::entropy_hundredths(secret) <= rule.entropy_hundredths {
-            return;
+            return false;
         }
         let line_start = memchr::memrchr(b'\n', text(0..found.start)).map_or(0, |at| at.saturating_add(1));
         let line_end = memchr::memchr(b'\n', text(found.end..layer.text.len()))
             .map_or(layer.text.len(), |at| found.end.saturating_add(at));
         let line = text(line_start..line_end);
         if rule.allowed.iter().any(|list| list.allows(secret, text(found.clone()), line)) {
-            return;
+            return false;
         }
-        let Some(told) = self.rules.rule(index) else { return };
+        let Some(told) = self.rules.rule(index) else { return false };
         let severity = if hits::is_placeholder(secret) { Severity::Info } else { told.severity() };
         hits.hide(Secret { range: layer.in_base(&part), public_prefix: 0 });
         let pass = hits.passes;
@@ -186,6 +188,7 @@ impl Reading<'_> {
             decoded: layer.decoded.clone(),
             ..Hit::of(&told.rule, secret)
         });
+        true
     }
 }
 
@@ -283,6 +286,23 @@ mod tests {
         let base = ("base.toml", TOKEN);
         let own = ("own.toml", "[extend]\nuseDefault = true\ndisabledRules = ['own-token']\n");
         assert_eq!(RuleSet::parse(&[base, own]).unwrap().rules().count(), 0);
+    }
+
+    #[test]
+    fn a_flood_is_told_up_to_its_limit_and_what_passes_does_not_count() {
+        let secret = "own_key = a8f3k2m9q1z7\n";
+        let told = |text: &str| {
+            let rules = RuleSet::parse(&[("own.toml", &format!("[allowlist]\nstopwords = ['zzz']\n{TOKEN}"))]).unwrap();
+            rules
+                .read_text(text.as_bytes())
+                .iter()
+                .filter(|finding| finding.span.is_some())
+                .map(|finding| finding.span.unwrap().end)
+                .max()
+        };
+        let passed = "own_key = a8f3kzzzq1z7\n".repeat(MATCHES_MOST + 1);
+        assert_eq!(told(&passed), None);
+        assert!(told(&format!("{passed}{secret}")).is_some());
     }
 
     #[test]

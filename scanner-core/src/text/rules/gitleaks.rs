@@ -9,7 +9,10 @@ use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use regex_automata::{meta::Regex, util::syntax};
 
-use super::{parse::TextRule, pattern::Pattern};
+use super::{
+    parse::{REGEX_LONGEST, RULES_MOST, TextRule},
+    pattern::Pattern,
+};
 use crate::{
     finding::{Confidence, Rule, Severity},
     settings::{At, SettingsError, Table},
@@ -122,10 +125,8 @@ const RULE_KEYS: &[&str] = &[
 const ALLOWLIST_KEYS: &[&str] =
     &["id", "description", "condition", "commits", "paths", "regexTarget", "regexes", "stopwords", "targetRules"];
 
-/// Longest regex, most bytes of its automaton, most rules: an operator's file cannot make a start slow.
-const REGEX_LONGEST: usize = 64 * 1024;
+/// Most bytes of one automaton: those of public files have repetitions of repetitions, and need more than ours.
 const NFA_BYTES: usize = 16 * 1024 * 1024;
-const RULES_MOST: usize = 2_000;
 
 /// Reads one file.
 pub(super) fn file(

@@ -70,9 +70,9 @@ const RULE_KEYS: &[&str] = &[
 ];
 
 /// Longest regex source, longest text field, most rules in a file: an operator's file cannot make a start slow.
-const REGEX_LONGEST: usize = 64 * 1024;
+pub(super) const REGEX_LONGEST: usize = 64 * 1024;
 const TEXT_LONGEST: usize = 2_000;
-const RULES_MOST: usize = 2_000;
+pub(super) const RULES_MOST: usize = 2_000;
 /// Farthest look-behind of `before`.
 const BEFORE_MOST: u64 = 64;
 
