@@ -144,7 +144,7 @@ impl Reading<'_> {
         for range in self.watch.find(layer.text) {
             let matched = layer.text.get(range.clone()).unwrap_or_default();
             let hidden = Secret { range: layer.in_base(&range), public_prefix: 0 };
-            hits.add(Source::BuiltIn(&watch::LITERAL), hidden.range.clone(), || Hit {
+            hits.add(Source::BuiltIn(&watch::LITERAL), watch::LITERAL.severity, hidden.range.clone(), || Hit {
                 decoded: layer.decoded.clone(),
                 ..Hit::of(&watch::LITERAL, matched)
             });
@@ -247,8 +247,7 @@ impl Reading<'_> {
         }
         let matched = layer.text.get(marked).unwrap_or_default();
         let pass = hits.passes;
-        hits.add(Source::Loaded(index), layer.in_base(&found), || Hit {
-            severity,
+        hits.add(Source::Loaded(index), severity, layer.in_base(&found), || Hit {
             confidence,
             weak: !rule.stands_alone(),
             same_line: rule.same_line,
@@ -277,6 +276,7 @@ impl Reading<'_> {
                     hit.evidence = Evidence::Mention;
                 }
             }
+            let kind = hit.kind();
             let Some(rule) = self.rule_of(&hit.source) else { continue };
             // The test file is one only where it begins something: within a sentence it is words about it.
             if rule.category == "malware.eicar" && mention::is_in_sentence(text, &hit.range) {
@@ -302,7 +302,7 @@ impl Reading<'_> {
             }
             finding.excerpt = Some(Excerpt::redacted(text, hit.range.clone(), hidden.near(&hit.range)));
             finding.fingerprint = fingerprint;
-            let more = counted.get(&hit.source).filter(|(first, _)| *first == hit.range).map_or(0, |(_, more)| *more);
+            let more = counted.get(&kind).filter(|(first, _)| *first == hit.range).map_or(0, |(_, more)| *more);
             findings.add_uncounted(&finding, more);
             if view.hidden.is_some() && speaks.is_none() && is_spoken(&finding) {
                 speaks = Some(finding.clone());

@@ -79,9 +79,9 @@ impl<'a> Sink<'a> {
         let decoded = self.layer.map(|layer| layer.decoded.clone()).unwrap_or_default();
         let matched = text.get(range.clone()).unwrap_or_default();
         let placed = self.in_base(range);
-        self.hits.add(Source::BuiltIn(rule), placed, || Hit {
+        let severity = said.severity.unwrap_or(rule.severity);
+        self.hits.add(Source::BuiltIn(rule), severity, placed, || Hit {
             decoded,
-            severity: said.severity.unwrap_or(rule.severity),
             confidence: said.confidence.unwrap_or(rule.confidence),
             message: said.message,
             ..Hit::new(rule.severity, rule.confidence, matched)

@@ -105,7 +105,9 @@ impl Reading<'_> {
                 let Some(rule) = self.rules.rule(*index) else { continue };
                 let path = rule.gitleaks.as_deref().and_then(|rule| rule.path.as_ref());
                 if path.is_some_and(|path| path.is_match(layer.text)) {
-                    hits.add(Source::Loaded(*index), 0..layer.text.len(), || Hit::of(&rule.rule, layer.text));
+                    hits.add(Source::Loaded(*index), rule.severity(), 0..layer.text.len(), || {
+                        Hit::of(&rule.rule, layer.text)
+                    });
                 }
             }
         }
@@ -182,8 +184,7 @@ impl Reading<'_> {
         let severity = if hits::is_placeholder(secret) { Severity::Info } else { told.severity() };
         hits.hide(Secret { range: layer.in_base(&part), public_prefix: 0 });
         let pass = hits.passes;
-        hits.add(Source::Loaded(index), layer.in_base(&found), || Hit {
-            severity,
+        hits.add(Source::Loaded(index), severity, layer.in_base(&found), || Hit {
             seen: (pass, found.clone()),
             decoded: layer.decoded.clone(),
             ..Hit::of(&told.rule, secret)

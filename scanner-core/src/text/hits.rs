@@ -73,6 +73,11 @@ pub(super) struct Hit {
 }
 
 impl Hit {
+    /// What it shares room with.
+    pub(super) fn kind(&self) -> Kind {
+        (self.source, self.severity > Severity::Info)
+    }
+
     /// A hit that stands for itself; its source and range are filled in by [`Hits::add`].
     pub(super) fn new(severity: Severity, confidence: Confidence, matched: &[u8]) -> Self {
         Self {
@@ -92,6 +97,10 @@ impl Hit {
     }
 }
 
+/// Hits that share room: of one rule, information and what is more apart. A flood of placeholders must not push out the
+/// secret behind it.
+pub(super) type Kind = (Source, bool);
+
 /// The first hit of a rule, and how many there were beyond those kept.
 pub(super) type More = (Range<usize>, u64);
 
@@ -99,7 +108,8 @@ pub(super) type More = (Range<usize>, u64);
 #[derive(Debug, Default)]
 pub(super) struct Hits {
     hits: Vec<Hit>,
-    counts: BTreeMap<Source, u64>,
+    /// By rule, and by whether a hit is more than information.
+    counts: BTreeMap<Kind, u64>,
     hidden: Vec<Secret>,
     /// Passes so far.
     pub(super) passes: usize,
@@ -111,11 +121,11 @@ pub(super) struct Hits {
 
 impl Hits {
     /// Adds one hit; beyond the first of each rule `make` is not called and the hit is only counted.
-    pub(super) fn add(&mut self, source: Source, range: Range<usize>, make: impl FnOnce() -> Hit) {
-        let count = self.counts.entry(source).or_default();
+    pub(super) fn add(&mut self, source: Source, severity: Severity, range: Range<usize>, make: impl FnOnce() -> Hit) {
+        let count = self.counts.entry((source, severity > Severity::Info)).or_default();
         *count = count.saturating_add(1);
         if *count <= KEPT_PER_RULE {
-            self.hits.push(Hit { source, range, ..make() });
+            self.hits.push(Hit { source, range, severity, ..make() });
         }
     }
 
@@ -129,7 +139,7 @@ impl Hits {
     }
 
     /// What is told, sorted by position; how many more of each rule there were, told with its first; what to hide.
-    pub(super) fn settle(self, text: &[u8]) -> (Vec<Hit>, BTreeMap<Source, More>, Hidden) {
+    pub(super) fn settle(self, text: &[u8]) -> (Vec<Hit>, BTreeMap<Kind, More>, Hidden) {
         let Self { hits, counts, hidden, .. } = self;
         let mut kept: Vec<Hit> = Vec::with_capacity(hits.len());
         let mut last_of: BTreeMap<Source, Vec<Range<usize>>> = BTreeMap::new();
@@ -149,9 +159,9 @@ impl Hits {
         kept.sort_by(|a, b| (a.range.start, a.range.end, &a.source).cmp(&(b.range.start, b.range.end, &b.source)));
         let mut more = BTreeMap::new();
         for hit in &kept {
-            let beyond = counts.get(&hit.source).copied().unwrap_or(0).saturating_sub(KEPT_PER_RULE);
+            let beyond = counts.get(&hit.kind()).copied().unwrap_or(0).saturating_sub(KEPT_PER_RULE);
             if beyond > 0 {
-                more.entry(hit.source).or_insert_with(|| (hit.range.clone(), beyond));
+                more.entry(hit.kind()).or_insert_with(|| (hit.range.clone(), beyond));
             }
         }
         (kept, more, Hidden::of(hidden))

@@ -289,3 +289,11 @@ fn personal_data_is_found_in_what_is_written_in_another_form() {
     assert_eq!(found("card: 4539578763621486 exp 04/29 of the user"), [("pii/card".to_owned(), 6..22)]);
     assert_eq!(found(encoded), [("pii/card".to_owned(), 10..31)]);
 }
+
+#[test]
+fn a_flood_of_placeholders_does_not_push_out_the_secret_behind_it() {
+    let flood = "AKIAEXAMPLEEXAMPLE22 ".repeat(100);
+    assert!(found(&flood).is_empty());
+    let rules: Vec<String> = found(&format!("{flood}AKIAUJZDEGXDNCF32EPF")).into_iter().map(|(rule, _)| rule).collect();
+    assert_eq!(rules, ["secret/aws-access-key-id"]);
+}

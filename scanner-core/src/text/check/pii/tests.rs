@@ -149,6 +149,19 @@ fn contacts_are_information() {
 }
 
 #[test]
+fn surroundings_are_read_up_to_the_limit() {
+    let loud = |flood: u32| {
+        let numbers = "4539578763621486 ".repeat(usize::try_from(flood).unwrap());
+        let mut hits = Hits::default();
+        let text = format!("{numbers}{} card 5425233430109903", "-".repeat(80));
+        run(text.as_bytes(), &mut Sink::new(&mut hits));
+        hits.any(|hit| hit.severity > Severity::Info)
+    };
+    assert!(loud(0) && loud(super::ASKED_MOST - 1));
+    assert!(!loud(super::ASKED_MOST), "told as information, as those before it");
+}
+
+#[test]
 fn floods_are_read_once() {
     // Nothing here to time: that each ends, and that a long run is one number.
     silent(&"1".repeat(100_000));
