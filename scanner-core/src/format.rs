@@ -19,6 +19,8 @@ pub(crate) struct Format {
     pub(crate) labels: &'static [&'static str],
     /// States what is in the bytes. An early stop becomes a gap; what was written stays.
     pub(crate) inspect: fn(&Subject<'_>, &mut Out<'_>, &mut Budget) -> Result<(), Stop>,
+    /// Makes the safe version of the bytes; `None` where there is no way to make one.
+    pub(crate) clean: Option<Clean>,
     /// Every rule it can find.
     pub(crate) rules: &'static [&'static Rule],
 }
@@ -102,6 +104,7 @@ mod webp;
 mod xml;
 pub(crate) mod zip;
 
+pub(crate) use cleaning::Clean;
 pub(crate) use text::inspect_broken;
 
 /// Parts that several formats have.
@@ -109,6 +112,7 @@ mod boxes;
 mod cfb;
 mod charset;
 pub(crate) mod claim;
+pub(crate) mod cleaning;
 mod dib;
 mod embedded;
 mod exif;

@@ -18,6 +18,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "bmp",
     labels: &["bmp"],
     inspect,
+    clean: None,
     rules: &[
         &picture::STRUCTURE,
         &picture::TRUNCATED,

@@ -16,6 +16,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "columns",
     labels: &["parquet", "arrow", "arrowstream", "feather1", "avro"],
     inspect,
+    clean: None,
     rules: &[&STRUCTURE, &TRUNCATED, &EXPANSION, &ELSEWHERE],
 };
 

@@ -17,6 +17,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "compressed",
     labels: &["gzip", "zlib", "bzip2", "xz", "lzma", "lz4", "zstd"],
     inspect,
+    clean: None,
     rules: &[&WINDOW, &EMPTY_MEMBERS, &path::TRAVERSAL, &path::ABSOLUTE, &path::SPECIAL, &path::DISGUISED],
 };
 

@@ -16,7 +16,7 @@ mod formula;
 use formula::Formula;
 
 pub(crate) const FORMAT: Format =
-    Format { name: "csv", labels: &["csv", "tsv"], inspect, rules: &[&FORMULA, &DDE, &NUL, &ESCAPE] };
+    Format { name: "csv", labels: &["csv", "tsv"], inspect, clean: None, rules: &[&FORMULA, &DDE, &NUL, &ESCAPE] };
 
 static FORMULA: Rule = Rule::built_in(
     "csv/formula",

@@ -17,7 +17,8 @@ use crate::{
     limits::Budget,
 };
 
-pub(crate) const FORMAT: Format = Format { name: "epub", labels: &["epub"], inspect, rules: &rules::WITH_ZIP };
+pub(crate) const FORMAT: Format =
+    Format { name: "epub", labels: &["epub"], inspect, clean: None, rules: &rules::WITH_ZIP };
 
 /// Ways to scramble fonts that need no key: EPUB 3.3 §4.2.6.3.1 and Adobe's.
 const SCRAMBLED: [&[u8]; 2] = [b"http://www.idpf.org/2008/embedding", b"http://ns.adobe.com/pdf/enc#RC"];

@@ -312,6 +312,7 @@ mod tests {
         name: "exif",
         labels: &[],
         inspect: |subject, out, budget| read(subject.bytes, 0..subject.bytes.len(), &Place::default(), out, budget),
+        clean: None,
         rules: &[&GPS, &BROKEN, &picture::NOTE],
     };
 

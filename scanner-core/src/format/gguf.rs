@@ -13,7 +13,7 @@ use crate::{
 };
 
 pub(crate) const FORMAT: Format =
-    Format { name: "gguf", labels: &["gguf"], inspect, rules: &[&STRUCTURE, &TRUNCATED, &TEMPLATE] };
+    Format { name: "gguf", labels: &["gguf"], inspect, clean: None, rules: &[&STRUCTURE, &TRUNCATED, &TEMPLATE] };
 
 static STRUCTURE: Rule = Rule::built_in(
     "gguf/structure",

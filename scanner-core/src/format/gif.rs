@@ -23,6 +23,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "gif",
     labels: &["gif"],
     inspect,
+    clean: None,
     rules: &[
         &picture::STRUCTURE,
         &picture::TRUNCATED,

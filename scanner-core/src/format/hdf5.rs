@@ -20,6 +20,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "hdf5",
     labels: &["hdf5"],
     inspect,
+    clean: None,
     rules: &[&STRUCTURE, &TRUNCATED, &ELSEWHERE, &EXPANSION, &keras::LAMBDA],
 };
 

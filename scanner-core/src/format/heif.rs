@@ -24,6 +24,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "heif",
     labels: &["avif", "heic"],
     inspect,
+    clean: None,
     rules: &[
         &picture::STRUCTURE,
         &picture::TRUNCATED,

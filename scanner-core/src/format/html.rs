@@ -13,7 +13,7 @@ use crate::{
     view::TextView,
 };
 
-pub(crate) const FORMAT: Format = Format { name: "html", labels: &["html"], inspect, rules: &rules::ALL };
+pub(crate) const FORMAT: Format = Format { name: "html", labels: &["html"], inspect, clean: None, rules: &rules::ALL };
 
 fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
     let decoded = text::inspect(subject, out, budget);

@@ -18,6 +18,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "ico",
     labels: &["ico", "cur"],
     inspect,
+    clean: None,
     rules: &[
         &picture::STRUCTURE,
         &picture::TRUNCATED,

@@ -24,6 +24,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "jpeg",
     labels: &["jpeg"],
     inspect,
+    clean: None,
     rules: &[
         &picture::STRUCTURE,
         &picture::TRUNCATED,

@@ -17,8 +17,13 @@ use crate::{
     view::TextView,
 };
 
-pub(crate) const FORMAT: Format =
-    Format { name: "json", labels: &["json", "jsonl"], inspect, rules: &[&DEEP, &DUPLICATE, &CUT, &keras::LAMBDA] };
+pub(crate) const FORMAT: Format = Format {
+    name: "json",
+    labels: &["json", "jsonl"],
+    inspect,
+    clean: None,
+    rules: &[&DEEP, &DUPLICATE, &CUT, &keras::LAMBDA],
+};
 
 static DEEP: Rule = Rule::built_in(
     "json/nesting",

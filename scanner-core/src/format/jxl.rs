@@ -18,6 +18,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "jxl",
     labels: &["jxl"],
     inspect,
+    clean: None,
     rules: &[
         &picture::STRUCTURE,
         &picture::DIMENSIONS,

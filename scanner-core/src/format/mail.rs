@@ -29,6 +29,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "mail",
     labels: &["eml", "mbox", "mhtml"],
     inspect,
+    clean: None,
     rules: &[&ATTACHMENT, &PROGRAM, &NESTED, &OPEN],
 };
 

@@ -26,7 +26,8 @@ mod code;
 #[cfg(test)]
 mod tests;
 
-pub(crate) const FORMAT: Format = Format { name: "markdown", labels: &["markdown"], inspect, rules: &rules::ALL };
+pub(crate) const FORMAT: Format =
+    Format { name: "markdown", labels: &["markdown"], inspect, clean: None, rules: &rules::ALL };
 
 /// Longest address or label that is followed.
 const LONGEST: usize = 4096;

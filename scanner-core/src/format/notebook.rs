@@ -22,8 +22,13 @@ use crate::{
 #[cfg(test)]
 mod tests;
 
-pub(crate) const FORMAT: Format =
-    Format { name: "notebook", labels: &["ipynb"], inspect, rules: &[&ACTIVE, &SHELL, &super::json::DUPLICATE] };
+pub(crate) const FORMAT: Format = Format {
+    name: "notebook",
+    labels: &["ipynb"],
+    inspect,
+    clean: None,
+    rules: &[&ACTIVE, &SHELL, &super::json::DUPLICATE],
+};
 
 static ACTIVE: Rule = Rule::built_in(
     "notebook/active-output",

@@ -16,8 +16,13 @@ mod literal;
 
 use literal::{Literal, Value};
 
-pub(crate) const FORMAT: Format =
-    Format { name: "npy", labels: &["npy"], inspect, rules: &[&OBJECTS, &HEADER, &TRUNCATED, &DIMENSIONS, &TRAILING] };
+pub(crate) const FORMAT: Format = Format {
+    name: "npy",
+    labels: &["npy"],
+    inspect,
+    clean: None,
+    rules: &[&OBJECTS, &HEADER, &TRUNCATED, &DIMENSIONS, &TRAILING],
+};
 
 static OBJECTS: Rule = Rule::built_in(
     "npy/objects",

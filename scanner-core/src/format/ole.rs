@@ -30,6 +30,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "ole",
     labels: &["doc", "msg", "ole", "ppt", "xls"],
     inspect,
+    clean: None,
     rules: &[
         &cfb::LOOP,
         &cfb::OVERLAP,

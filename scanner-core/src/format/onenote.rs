@@ -11,7 +11,7 @@ use crate::{
 };
 
 pub(crate) const FORMAT: Format =
-    Format { name: "onenote", labels: &["onenote"], inspect, rules: &[&SECTION, &embedded::EXECUTABLE] };
+    Format { name: "onenote", labels: &["onenote"], inspect, clean: None, rules: &[&SECTION, &embedded::EXECUTABLE] };
 
 static SECTION: Rule = Rule::built_in(
     "onenote/section",

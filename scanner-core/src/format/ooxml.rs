@@ -38,7 +38,7 @@ use slide::{Deck, Slide};
 use styles::{CellStyles, CellStylesWalk, WordStylesWalk};
 
 pub(crate) const FORMAT: Format =
-    Format { name: "ooxml", labels: &["docx", "xlsx", "pptx"], inspect, rules: &rules::WITH_ZIP };
+    Format { name: "ooxml", labels: &["docx", "xlsx", "pptx"], inspect, clean: None, rules: &rules::WITH_ZIP };
 
 fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
     let archive = zip::open(subject, out, budget);

@@ -40,7 +40,7 @@ use judge::Judged;
 use notes::Notes;
 use object::Dict;
 
-pub(crate) const FORMAT: Format = Format { name: "pdf", labels: &["pdf"], inspect, rules: rules::ALL };
+pub(crate) const FORMAT: Format = Format { name: "pdf", labels: &["pdf"], inspect, clean: None, rules: rules::ALL };
 
 /// Readers look for the header that far (annex H, implementation note 13).
 const HEADER_WITHIN: usize = 1024 + 8;

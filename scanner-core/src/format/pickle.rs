@@ -29,7 +29,7 @@ use facts::{Facts, Name, Wrong};
 use text::Texts;
 use walk::walk;
 
-pub(crate) const FORMAT: Format = Format { name: "pickle", labels: &["pickle"], inspect, rules: RULES };
+pub(crate) const FORMAT: Format = Format { name: "pickle", labels: &["pickle"], inspect, clean: None, rules: RULES };
 
 /// Every rule about it.
 pub(super) const RULES: &[&Rule] = &[

@@ -30,6 +30,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "png",
     labels: &["png"],
     inspect,
+    clean: None,
     rules: &[
         &rules::SIGNATURE,
         &rules::HEADER,

@@ -48,6 +48,7 @@ pub(crate) const FORMAT: Format = Format {
         "makefile",
     ],
     inspect,
+    clean: None,
     rules: &[
         &ELF,
         &PE,

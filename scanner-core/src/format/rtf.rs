@@ -25,6 +25,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "rtf",
     labels: &["rtf"],
     inspect,
+    clean: None,
     rules: &[
         &embedded::EXECUTABLE,
         &embedded::EXPLOITED,

@@ -14,6 +14,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "safetensors",
     labels: &["safetensors"],
     inspect,
+    clean: None,
     rules: &[&HEADER, &TRUNCATED, &OFFSETS, &TRAILING],
 };
 

@@ -25,6 +25,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "sevenz",
     labels: &["7z"],
     inspect,
+    clean: None,
     rules: &[
         &rules::STRUCTURE,
         &rules::CHECKSUM,

@@ -10,8 +10,13 @@ use crate::{
     reader::{Reader, count},
 };
 
-pub(crate) const FORMAT: Format =
-    Format { name: "sqlite", labels: &["sqlite"], inspect, rules: &[&HEADER, &TRUNCATED, &PAGES, &CODE, &TRAILING] };
+pub(crate) const FORMAT: Format = Format {
+    name: "sqlite",
+    labels: &["sqlite"],
+    inspect,
+    clean: None,
+    rules: &[&HEADER, &TRUNCATED, &PAGES, &CODE, &TRAILING],
+};
 
 const fn medium(id: &'static str, category: &'static str, text: RuleText) -> Rule {
     Rule::built_in(id, category, Severity::Medium, Confidence::High, text)

@@ -23,6 +23,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "svg",
     labels: &["svg"],
     inspect,
+    clean: None,
     rules: &[&EXPANSION, &MEASURE, &xml::STRUCTURE, &xml::CUT, &xml::ENCODING],
 };
 

@@ -25,6 +25,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "tar",
     labels: &["tar"],
     inspect,
+    clean: None,
     rules: &[
         &rules::STRUCTURE,
         &rules::CHECKSUM,

@@ -19,6 +19,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "text",
     labels: &["empty"],
     inspect: inspect_any,
+    clean: None,
     rules: &[
         &EMPTY,
         &ENCODING,

@@ -38,6 +38,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "tiff",
     labels: &["tiff"],
     inspect,
+    clean: None,
     rules: &[
         &LOOP,
         &picture::STRUCTURE,

@@ -16,6 +16,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "webp",
     labels: &["webp"],
     inspect,
+    clean: None,
     rules: &[
         &picture::STRUCTURE,
         &picture::TRUNCATED,

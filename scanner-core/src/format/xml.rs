@@ -25,8 +25,13 @@ use crate::{
 #[cfg(test)]
 mod tests;
 
-pub(crate) const FORMAT: Format =
-    Format { name: "xml", labels: &["xml"], inspect, rules: &[&STRUCTURE, &CUT, &ENCODING, &launcher::XSLT_SCRIPT] };
+pub(crate) const FORMAT: Format = Format {
+    name: "xml",
+    labels: &["xml"],
+    inspect,
+    clean: None,
+    rules: &[&STRUCTURE, &CUT, &ENCODING, &launcher::XSLT_SCRIPT],
+};
 
 pub(super) static STRUCTURE: Rule = Rule::built_in(
     "xml/structure",

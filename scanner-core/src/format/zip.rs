@@ -36,6 +36,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "zip",
     labels: &["zip", "jar", "apk", "whl", "npz", "pytorch", "keras"],
     inspect,
+    clean: None,
     rules: &[
         &rules::STRUCTURE,
         &rules::MISMATCH,

@@ -26,6 +26,7 @@ static WALK: Format = Format {
     name: "walk",
     labels: &[],
     inspect: |subject, out, budget| Compound::open(subject.bytes, None, &Place::default(), out, budget).map(drop),
+    clean: None,
     rules: &[],
 };
 

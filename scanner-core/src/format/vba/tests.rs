@@ -10,6 +10,7 @@ static BARE: Format = Format {
     name: "bare",
     labels: &[],
     inspect: |subject, out, budget| inspect(subject.bytes, None, &Place::default(), out, budget),
+    clean: None,
     rules: &[],
 };
 
