@@ -4,6 +4,10 @@ use std::fmt;
 
 use bytes::Bytes;
 
+mod written;
+
+pub(crate) use written::{Carrier, Ground, Piece, Spelling, Written};
+
 /// Number of an artifact within one scan; written `a0`, `a1`, …
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ArtifactId(pub u32);
@@ -70,6 +74,32 @@ pub enum Origin {
 }
 
 impl Origin {
+    /// All.
+    pub const ALL: [Self; 12] = [
+        Self::Stdout,
+        Self::Stderr,
+        Self::Log,
+        Self::Result,
+        Self::Code,
+        Self::Message,
+        Self::Image,
+        Self::File,
+        Self::Member,
+        Self::Metadata,
+        Self::Error,
+        Self::Unclaimed,
+    ];
+
+    /// The origin of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|origin| origin.name() == name)
+    }
+
+    /// Whether it is text whatever it looks like: it is shown as text and never opened by type.
+    pub const fn is_text(self) -> bool {
+        !matches!(self, Self::Image | Self::File | Self::Member)
+    }
+
     /// The word used in verdicts.
     pub const fn name(self) -> &'static str {
         match self {
@@ -213,6 +243,8 @@ pub struct Artifact {
     pub call: Option<usize>,
     /// The reference it answers, by position in [`Bundle::references`].
     pub reference: Option<usize>,
+    /// Where its bytes stand in the input: as often as they do. Empty for what is not in it.
+    pub(crate) written: Vec<Written>,
 }
 
 impl Artifact {
@@ -229,6 +261,7 @@ impl Artifact {
             claim: None,
             call: None,
             reference: None,
+            written: Vec::new(),
         }
     }
 

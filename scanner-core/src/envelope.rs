@@ -3,6 +3,7 @@
 use bytes::Bytes;
 
 use crate::{
+    bundle::{Ground, Origin, Written},
     finding::{Reason, Stop},
     json::{Doc, Kind},
     limits::{Budget, Exhausted, Resource},
@@ -62,6 +63,8 @@ pub(crate) enum StrayKind {
 /// An input cut into documents.
 #[derive(Debug)]
 pub(crate) struct Envelope {
+    /// The whole input.
+    input: Bytes,
     /// How it was laid out.
     pub(crate) form: Form,
     /// Its documents, in order.
@@ -105,8 +108,17 @@ impl Envelope {
         }
     }
 
-    fn of(form: Form) -> Self {
-        Self { form, sheets: Vec::new(), strays: Vec::new(), cut: false, done: false, trailing: None, limit: None }
+    fn of(form: Form, input: &Bytes) -> Self {
+        Self {
+            input: input.clone(),
+            form,
+            sheets: Vec::new(),
+            strays: Vec::new(),
+            cut: false,
+            done: false,
+            trailing: None,
+            limit: None,
+        }
     }
 
     /// The first document's outermost value.
@@ -159,7 +171,11 @@ impl Envelope {
             if stray.kind == StrayKind::Junk {
                 draft.find(&rules::JUNK, "text that is no JSON stands where JSON is due", Some(stray.at.clone()));
             }
-            draft.add_text(stray.text.clone(), stray.at.clone(), crate::bundle::Origin::Unclaimed, None);
+            let written = within(&self.input, &stray.text).map(|range| {
+                let ground = Ground::at(0);
+                Written::plain(ground, range, stray.text.clone())
+            });
+            draft.add_text(stray.text.clone(), stray.at.clone(), Origin::Unclaimed, None, written);
         }
         if let Some(at) = self.trailing {
             let message = format!("a second document follows at offset {at}: both were read");
@@ -171,9 +187,16 @@ impl Envelope {
     }
 }
 
+/// Where a part that was cut from the input stands in it; `None` for what was put together.
+fn within(input: &Bytes, part: &Bytes) -> Option<std::ops::Range<usize>> {
+    let start = part.as_ptr().addr().checked_sub(input.as_ptr().addr())?;
+    let end = start.checked_add(part.len()).filter(|end| *end <= input.len())?;
+    Some(start..end)
+}
+
 /// One JSON document, or several after each other.
 fn documents(input: &Bytes, budget: &mut Budget) -> Envelope {
-    let mut envelope = Envelope::of(Form::Document);
+    let mut envelope = Envelope::of(Form::Document, input);
     let first = Doc::parse(input, budget);
     let (stop, end) = (first.stop.clone(), first.end);
     envelope.sheets.push(Sheet::new(first, String::new(), 0));
@@ -213,13 +236,13 @@ fn documents(input: &Bytes, budget: &mut Budget) -> Envelope {
         }
         if let Some(Stop::Limit(exhausted)) = doc.stop {
             envelope.limit = Some(exhausted);
-            envelope.sheets.push(Sheet::new(doc, format!("#{number}"), offset(at)));
+            envelope.sheets.push(Sheet::new(doc, format!("#{number}"), at));
             break;
         }
         match (&doc.stop, line) {
             (None, _) => {
                 let next = at.saturating_add(doc.end);
-                envelope.sheets.push(Sheet::new(doc, format!("#{number}"), offset(at)));
+                envelope.sheets.push(Sheet::new(doc, format!("#{number}"), at));
                 at = next.saturating_add(white(input, next));
             }
             (Some(_), Some(end)) if input.get(end..).is_some_and(|rest| !rest.trim_ascii().is_empty()) => {
@@ -233,7 +256,7 @@ fn documents(input: &Bytes, budget: &mut Budget) -> Envelope {
             (Some(_), _) => {
                 // The last line: cut. What came of it is read as what it is, the rest as text.
                 let stopped = at.saturating_add(doc.end);
-                envelope.sheets.push(Sheet::new(doc, format!("#{number}"), offset(at)));
+                envelope.sheets.push(Sheet::new(doc, format!("#{number}"), at));
                 envelope.cut = true;
                 rest(&mut envelope, input, stopped);
                 break;

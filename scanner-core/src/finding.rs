@@ -263,6 +263,8 @@ pub struct Finding {
     pub artifact: Option<ArtifactId>,
     /// Where in the artifact's bytes.
     pub span: Option<Span>,
+    /// Where the secret in it stands, when that is not the whole of the span: what a release takes out.
+    pub(crate) secret: Option<Span>,
     /// Where a person looks.
     pub place: Place,
     /// The layers that were undone before it could be seen, outermost first.
@@ -284,6 +286,7 @@ impl Finding {
             evidence: Evidence::Use,
             artifact: None,
             span: None,
+            secret: None,
             place: Place::default(),
             decoded: Vec::new(),
             message: rule.title.clone().into_owned(),

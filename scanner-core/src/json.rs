@@ -265,6 +265,12 @@ impl Doc {
         Some((self.bytes.get(key.start..key.end)?, key.plain))
     }
 
+    /// Where the key of a value stands in the input, quotes excluded.
+    pub(crate) fn key_span(&self, id: NodeId) -> Option<Span> {
+        let key = self.node(id)?.key?;
+        Some(Span { start: offset(key.start), end: offset(key.end) })
+    }
+
     /// The key under which a value stands, decoded; `None` in an array and at the root.
     pub(crate) fn key(&self, id: NodeId) -> Option<Cow<'_, str>> {
         let (raw, plain) = self.raw_key(id)?;
@@ -399,7 +405,7 @@ pub(crate) fn unescaped(input: &Bytes, budget: &mut Budget) -> Result<Option<Tex
 }
 
 /// The decoded text of bytes that begin at `origin` of the input, with the way back.
-fn mapped(bytes: &[u8], origin: u64, budget: &mut Budget) -> Result<Text, Exhausted> {
+pub(crate) fn mapped(bytes: &[u8], origin: u64, budget: &mut Budget) -> Result<Text, Exhausted> {
     // U+FFFD for a byte that is not UTF-8 is the only thing that grows: three bytes for one.
     let most = if std::str::from_utf8(bytes).is_ok() { bytes.len() } else { bytes.len().saturating_mul(3) };
     let escapes = offset(memchr::memchr_iter(b'\\', bytes).count());

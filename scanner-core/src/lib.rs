@@ -28,7 +28,7 @@
 //! # Ok::<(), scanner_core::SettingsError>(())
 //! ```
 //!
-//! Data flows one way: take, adapt, queue, sniff, inspect, read, decide, attest. Nothing here reads a clock, a file, the
+//! Data flows one way: take, adapt, queue, sniff, inspect, read, decide, release, attest. Nothing here reads a clock, a file, the
 //! network or the environment, and nothing spawns: the same input under the same rules, policy and limits gives the
 //! same verdict and the same receipt, byte for byte. Scanning cannot fail: what was seen is a [`Finding`], what was not
 //! is a [`Gap`]. Third-party decoders are bounded, but a process boundary is the better wall: see `scanner-worker`.
@@ -51,6 +51,7 @@ mod format;
 mod text;
 mod scan;
 mod policy;
+mod release;
 mod verdict;
 mod receipt;
 mod output;
@@ -68,10 +69,10 @@ pub use policy::*;
 pub use provider::provider_names;
 pub use reader::*;
 pub use receipt::*;
+pub use release::{Action, Released, safe_name, serving_headers};
 pub use scan::*;
 pub use settings::SettingsError;
 pub use sniff::*;
 pub use text::*;
-pub use verdict::Delivery;
-pub use verdict::Verdict;
+pub use verdict::{Delivery, Release, Verdict};
 pub use view::*;

@@ -17,6 +17,7 @@ mod tree;
 mod tests;
 
 pub use case::{Case, CaseArtifact, CaseFinding, CaseGap};
+pub(crate) use case::{finding_id, gap_id};
 use clause::{Clause, Exception};
 pub use date::{Date, NotADate};
 pub use decide::{Answer, Because, Cause, Decided, ForAudience};

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     finding::sha256_hex,
     limits::{Limits, Resource},
-    verdict::Verdict,
+    verdict::{Release, Verdict},
 };
 
 /// The schema of the receipts written here.
@@ -60,7 +60,7 @@ impl Receipt {
                 "sha256": artifact.sha256,
                 "size": artifact.size,
             })).collect::<Vec<_>>(),
-            "releases": [],
+            "releases": releases(verdict),
             "limits": numbers(&scan.limits, true),
             "spent": numbers(&scan.spent, false),
             "facts": {
@@ -101,6 +101,38 @@ impl Receipt {
     pub fn sha256(&self) -> String {
         sha256_hex(self.canonical.as_bytes())
     }
+}
+
+/// What left for each audience, with what proves it: the digest of what came, of what left, and that the second scan
+/// allowed it.
+fn releases(verdict: &Verdict) -> Vec<Value> {
+    let source = &verdict.report().source.sha256;
+    verdict
+        .audiences()
+        .iter()
+        .filter_map(|answer| {
+            let audience = answer.audience.name();
+            Some(match verdict.release(&answer.audience)? {
+                Release::Unchanged(_) => {
+                    json!({ "audience": audience, "state": "unchanged", "from": source, "sha256": source })
+                }
+                Release::Cleaned(released) => json!({
+                    "audience": audience,
+                    "state": "cleaned",
+                    "from": source,
+                    "sha256": released.sha256,
+                    "size": released.bytes.len(),
+                    "actions": released.actions.iter().map(|action| json!({
+                        "artifact": action.artifact.map(|id| id.to_string()),
+                        "action": action.action,
+                        "count": action.count,
+                    })).collect::<Vec<_>>(),
+                    "proof": { "decision": "allow", "scans": released.scans },
+                }),
+                Release::Withheld(why) => json!({ "audience": audience, "state": "withheld", "why": why }),
+            })
+        })
+        .collect()
 }
 
 /// Limits or what was spent. What the process outside used is not repeatable, so it is not in `spent`.

@@ -8,7 +8,7 @@ use std::{
 use bytes::Bytes;
 
 use crate::{
-    bundle::{Artifact, ArtifactId, Bundle, Claim, Origin, Source, Status},
+    bundle::{Artifact, ArtifactId, Bundle, Claim, Ground, Origin, Source, Status, Written},
     envelope,
     finding::{Finding, Findings, Gap, Place, Reason, Rule, Stop, sha256_hex},
     format::{self, Out, Subject},
@@ -168,6 +168,8 @@ impl Run<'_> {
             let mut artifact = Artifact::new(origin, Source::stored(input.bytes.clone()));
             artifact.name.clone_from(&input.name);
             artifact.declared.clone_from(&input.declared);
+            let whole = 0..input.bytes.len();
+            artifact.written.push(Written::plain(Ground::at(0), whole, input.bytes.clone()));
             Bundle { artifacts: vec![artifact], ..Bundle::default() }
         };
         let hint = match &input.kind {
@@ -241,7 +243,7 @@ impl Run<'_> {
         }
         let own = artifact.name.as_deref().map_or_else(|| artifact.origin.name().to_owned(), path_segment);
         let path = if parent_path.is_empty() { own } else { format!("{parent_path}!{own}") };
-        let text = is_text_origin(artifact.origin);
+        let text = artifact.origin.is_text();
         self.records.push(ArtifactRecord {
             id,
             parent,
@@ -258,6 +260,8 @@ impl Run<'_> {
             size: 0,
             sha256: String::new(),
             source: artifact.source,
+            written: artifact.written,
+            reference: artifact.reference,
         });
         self.queue.push_back(Queued { id, depth, text, name: full_name, claim: artifact.claim });
         Some(id)
@@ -375,6 +379,8 @@ impl Run<'_> {
         // Cannot fail: no more are kept than the limit says.
         let _ = self.budget.reach(Resource::Findings, u64::try_from(findings.len()).unwrap_or(u64::MAX));
         Report {
+            scanner: scanner.clone(),
+            input: input.clone(),
             scan: Arc::new(Scan {
                 rules: scanner.rules.digest().to_owned(),
                 limits: scanner.limits,
@@ -431,11 +437,6 @@ pub fn rules_in_code() -> impl Iterator<Item = &'static Rule> {
     let formats =
         format::ALL.iter().flat_map(|format| format.rules).filter(move |rule| seen.insert(std::ptr::from_ref(**rule)));
     lies::RULES.iter().chain(formats).chain(envelope::RULES).chain(provider::RULES).copied().chain(RuleSet::coded())
-}
-
-/// Streams and messages are text whatever they look like.
-const fn is_text_origin(origin: Origin) -> bool {
-    !matches!(origin, Origin::Image | Origin::File | Origin::Member)
 }
 
 /// One segment of a path: `!`, `%` and control characters percent-encoded, byte by byte.

@@ -32,6 +32,7 @@ pub use proof::Proof;
 pub use rules::{RuleSet, RuleTestFailure, TextRule};
 pub use watch::Watch;
 
+pub(crate) use check::is_invisible;
 use check::{About, Sink};
 use hits::{Hit, Hits, Source};
 use lines::Lines;
@@ -229,6 +230,7 @@ impl Reading<'_> {
     fn hit(&self, rule: &TextRule, index: usize, found: Range<usize>, layer: &Layer<'_>, hits: &mut Hits) {
         let (mut severity, mut confidence) = (rule.severity(), rule.rule.confidence);
         let mut marked = found.clone();
+        let mut secret_at = None;
         if rule.is_secret() {
             let part = rule.pattern.group(layer.text, found.clone()).unwrap_or_else(|| found.clone());
             let secret = layer.text.get(part.clone()).unwrap_or_default();
@@ -242,8 +244,10 @@ impl Reading<'_> {
             if hits::is_placeholder(secret) {
                 severity = Severity::Info;
             }
-            marked = part.clone();
-            hits.hide(Secret { range: layer.in_base(&part), public_prefix: rule.public_prefix });
+            let range = layer.in_base(&part);
+            secret_at = Some(range.clone());
+            marked = part;
+            hits.hide(Secret { range, public_prefix: rule.public_prefix });
         }
         let matched = layer.text.get(marked).unwrap_or_default();
         let pass = hits.passes;
@@ -253,6 +257,7 @@ impl Reading<'_> {
             same_line: rule.same_line,
             seen: (pass, found.clone()),
             injection: rule.is_injection(),
+            secret: secret_at,
             decoded: layer.decoded.clone(),
             ..Hit::of(&rule.rule, matched)
         });
@@ -291,6 +296,11 @@ impl Reading<'_> {
             finding.evidence = hit.evidence;
             finding.artifact = Some(self.artifact);
             finding.span = view.map.as_ref().map(|map| map.span(offset(hit.range.start), offset(hit.range.end)));
+            finding.secret = view
+                .map
+                .as_ref()
+                .zip(hit.secret)
+                .map(|(map, secret)| map.span(offset(secret.start), offset(secret.end)));
             finding.place = view.place_at(offset(hit.range.start));
             if finding.place.0.is_empty() {
                 let (line, column) = lines.place(hit.range.start);

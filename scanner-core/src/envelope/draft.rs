@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use bytes::Bytes;
 
 use crate::{
-    bundle::{Bundle, Call, Origin, Status, Trust},
+    bundle::{Bundle, Call, Origin, Spelling, Status, Trust, Written},
     finding::{Coordinate, Finding, Gap, Place, Reason, Rule},
     json::{Kind, NodeId, Quirks},
     limits::{Budget, Exhausted, Resource},
@@ -72,7 +72,7 @@ pub(crate) struct Draft<'a> {
     same: HashMap<Bytes, Vec<usize>>,
     references: HashMap<(&'static str, String), usize>,
     counted: HashMap<&'static str, usize>,
-    keys: HashSet<(Trust, Bytes)>,
+    keys: HashMap<(Trust, Bytes), Option<usize>>,
     limits_met: HashSet<Resource>,
 }
 
@@ -97,7 +97,7 @@ impl<'a> Draft<'a> {
             same: HashMap::new(),
             references: HashMap::new(),
             counted: HashMap::new(),
-            keys: HashSet::new(),
+            keys: HashMap::new(),
             limits_met: HashSet::new(),
         }
     }
@@ -286,10 +286,7 @@ impl<'a> Draft<'a> {
             self.trust = if sheet.is_callers(id) { Trust::Caller } else { Trust::Tool };
             if !sheet.is_key_claimed(id) && !self.is_full() {
                 match sheet.doc.key_text(id, self.budget) {
-                    // The same unknown key in every row of a table is one text.
-                    Ok(Some(key)) if !key.is_empty() && self.keys.insert((self.trust, key.clone())) => {
-                        self.add_text(key, sheet.pointer(id), Origin::Unclaimed, None);
-                    }
+                    Ok(Some(key)) if !key.is_empty() => self.unclaimed_key(sheet, id, key),
                     Ok(_) => {}
                     Err(exhausted) => self.limit(exhausted, Some(sheet.pointer(id))),
                 }
@@ -300,6 +297,23 @@ impl<'a> Draft<'a> {
         }
         self.trust = trust;
         self.say_quirks(sheet);
+    }
+
+    /// A key that nobody claimed. The same unknown key in every row of a table is one text, written many times.
+    fn unclaimed_key(&mut self, sheet: &Sheet, id: NodeId, key: Bytes) {
+        let written = sheet.key_piece(id).map(|piece| Written::strings(vec![piece], Spelling::Json));
+        match self.keys.get(&(self.trust, key.clone())) {
+            Some(known) => {
+                let artifact = known.and_then(|index| self.bundle.artifacts.get_mut(index));
+                if let (Some(artifact), Some(written)) = (artifact, written) {
+                    artifact.written.push(written);
+                }
+            }
+            None => {
+                let made = self.add_text(key.clone(), sheet.pointer(id), Origin::Unclaimed, None, written);
+                self.keys.insert((self.trust, key), made);
+            }
+        }
     }
 
     fn say_quirks(&mut self, sheet: &Sheet) {

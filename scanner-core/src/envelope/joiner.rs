@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use bytes::Bytes;
 
 use crate::{
-    bundle::{Origin, Status},
+    bundle::{Origin, Piece, Spelling, Status, Written},
     json::{Kind, NodeId},
     limits::Resource,
 };
@@ -28,6 +28,7 @@ struct Joined {
     call: Option<usize>,
     at: String,
     role: Role,
+    pieces: Vec<Piece>,
     raw: Vec<u8>,
 }
 
@@ -62,12 +63,13 @@ impl Joiner {
         sheet.claim(id);
         let known = self.known.get(&of).copied();
         let index = known.unwrap_or_else(|| {
-            self.texts.push(Joined { call, at: sheet.pointer(id), role, raw: Vec::new() });
+            self.texts.push(Joined { call, at: sheet.pointer(id), role, pieces: Vec::new(), raw: Vec::new() });
             self.known.insert(of, self.texts.len().saturating_sub(1));
             self.texts.len().saturating_sub(1)
         });
         if let Some(text) = self.texts.get_mut(index) {
             text.raw.extend_from_slice(raw);
+            text.pieces.push(sheet.piece(id));
             text.call = text.call.or(call);
         }
     }
@@ -76,21 +78,22 @@ impl Joiner {
     pub(crate) fn finish(self, draft: &mut Draft<'_>) {
         for text in self.texts {
             let Some(joined) = draft.decode(&text.raw, &text.at) else { continue };
+            let written = Written::strings(text.pieces, Spelling::Json);
             let Role::Text(origin) = text.role else {
-                read_arguments(draft, joined, text.at, text.call);
+                read_arguments(draft, joined, text.at, written, text.call);
                 continue;
             };
             if let Some(call) = text.call.filter(|_| origin == Origin::Log && ends_in_traceback(&joined)) {
                 draft.state(call, Status::Failed, "inferred: the log ends in a traceback");
             }
-            draft.add_text(joined, text.at, origin, text.call);
+            draft.add_text(joined, text.at, origin, text.call, Some(written));
         }
     }
 }
 
 /// Arguments of a tool: JSON text the model wrote. Cut or no JSON at all, they are read as they stand.
-pub(crate) fn read_arguments(draft: &mut Draft<'_>, text: Bytes, at: String, call: Option<usize>) {
-    let inner = Sheet::parse_inner(&text, at.clone(), draft.budget).unwrap_or_else(|exhausted| {
+pub(crate) fn read_arguments(draft: &mut Draft<'_>, text: Bytes, at: String, written: Written, call: Option<usize>) {
+    let inner = Sheet::parse_inner(&text, at.clone(), written.clone(), draft.budget).unwrap_or_else(|exhausted| {
         draft.limit(exhausted, Some(at.clone()));
         None
     });
@@ -101,6 +104,6 @@ pub(crate) fn read_arguments(draft: &mut Draft<'_>, text: Bytes, at: String, cal
             }
             draft.sweep(&inner);
         }
-        None => drop(draft.add_text(text, at, Origin::Code, call)),
+        None => drop(draft.add_text(text, at, Origin::Code, call, Some(written))),
     }
 }

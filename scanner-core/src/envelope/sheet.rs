@@ -3,12 +3,14 @@
 //! Adapters *claim*. A key is claimed when it is in the adapter's vocabulary; a value when it is read as what it is,
 //! or when it is plainly an identifier, a time, a word of a known list. What nobody claims is read as text.
 
-use std::cell::Cell;
+use std::{cell::Cell, sync::Arc};
 
 use bytes::Bytes;
 
+use super::offset;
 use crate::{
-    finding::Stop,
+    bundle::{Ground, Piece, Spelling, Written},
+    finding::{Span, Stop},
     json::{Doc, Kind, NodeId},
     limits::{Budget, Exhausted, Resource},
 };
@@ -30,6 +32,8 @@ pub(crate) struct Sheet {
     pub(crate) at: String,
     /// Offset of the document in the input; zero for JSON that was inside a string.
     pub(crate) base: u64,
+    /// What its offsets are offsets of.
+    pub(crate) ground: Ground,
     /// The name an event stream gave it.
     pub(crate) event: Option<String>,
     claims: Vec<Cell<Claim>>,
@@ -63,31 +67,65 @@ pub(crate) enum Shape {
 }
 
 impl Sheet {
-    /// A document with nothing claimed.
-    pub(crate) fn new(doc: Doc, at: String, base: u64) -> Self {
+    /// A document with nothing claimed, cut from the input at `base`.
+    pub(crate) fn new(doc: Doc, at: String, base: usize) -> Self {
+        Self::on(doc, at, Ground::at(base), offset(base))
+    }
+
+    /// A document with nothing claimed, on its ground.
+    pub(crate) fn on(doc: Doc, at: String, ground: Ground, base: u64) -> Self {
         let claims = vec![Cell::default(); doc.len()];
-        Self { doc, at, base, event: None, claims }
+        Self { doc, at, base, ground, event: None, claims }
+    }
+
+    /// How a string is written.
+    pub(crate) fn piece(&self, id: NodeId) -> Piece {
+        self.piece_at(self.doc.span(id))
+    }
+
+    /// How the key of a value is written.
+    pub(crate) fn key_piece(&self, id: NodeId) -> Option<Piece> {
+        self.doc.key_span(id).map(|span| self.piece_at(span))
+    }
+
+    fn piece_at(&self, span: Span) -> Piece {
+        let index = |offset| usize::try_from(offset).unwrap_or(usize::MAX);
+        let raw = index(span.start)..index(span.end);
+        let bytes = self.doc.bytes();
+        let bytes =
+            if raw.end <= bytes.len() && raw.start <= raw.end { bytes.slice(raw.clone()) } else { Bytes::new() };
+        Piece { ground: self.ground.clone(), raw, bytes }
+    }
+
+    /// Where a string as a whole is written.
+    pub(crate) fn written(&self, id: NodeId) -> Written {
+        Written::strings(vec![self.piece(id)], Spelling::Json)
     }
 
     /// The JSON inside a string, if the whole of it is an object or an array. Claims the string then.
     pub(crate) fn inner(&self, id: NodeId, budget: &mut Budget) -> Result<Option<Self>, Exhausted> {
         let Some(text) = self.doc.string(id, budget)? else { return Ok(None) };
-        let inner = Self::parse_inner(&text, self.pointer(id), budget)?;
+        let inner = Self::parse_inner(&text, self.pointer(id), self.written(id), budget)?;
         if inner.is_some() {
             self.claim(id);
         }
         Ok(inner)
     }
 
-    /// JSON that was text: only if the whole of it is one object or array.
-    pub(crate) fn parse_inner(text: &Bytes, at: String, budget: &mut Budget) -> Result<Option<Self>, Exhausted> {
+    /// JSON that was text, written so: only if the whole of it is one object or array.
+    pub(crate) fn parse_inner(
+        text: &Bytes,
+        at: String,
+        written: Written,
+        budget: &mut Budget,
+    ) -> Result<Option<Self>, Exhausted> {
         let first = text.iter().find(|byte| !byte.is_ascii_whitespace());
         if !matches!(first, Some(b'{' | b'[' | b'"')) {
             return Ok(None);
         }
         let doc = Doc::parse(text, budget);
         match doc.stop {
-            None if doc.end == text.len() => Ok(Some(Self::new(doc, at, 0))),
+            None if doc.end == text.len() => Ok(Some(Self::on(doc, at, Ground::Text(Arc::new(written)), 0))),
             // Nested beyond what any reader follows: it is text.
             Some(Stop::Limit(exhausted)) if exhausted.0 != Resource::Depth => Err(exhausted),
             _ => Ok(None),

@@ -6,6 +6,7 @@
 use bytes::Bytes;
 
 use crate::{
+    bundle::Ground,
     finding::Stop,
     json::{Doc, Kind},
     limits::{Budget, Resource},
@@ -74,7 +75,7 @@ struct Event {
 
 /// Cuts a stream into events.
 pub(super) fn events(input: &Bytes, budget: &mut Budget) -> Envelope {
-    let mut envelope = Envelope::of(Form::Events);
+    let mut envelope = Envelope::of(Form::Events, input);
     if let Err(exhausted) = budget.spend(Resource::Steps, offset(input.len()).div_euclid(8).saturating_add(1)) {
         envelope.limit = Some(exhausted);
         return envelope;
@@ -147,6 +148,13 @@ fn close(envelope: &mut Envelope, input: &Bytes, event: Event, number: usize, bu
             joined.into()
         }
     };
+    let mut runs = Vec::with_capacity(event.data.len());
+    let mut length = 0usize;
+    for (start, end) in &event.data {
+        runs.push((length, *start));
+        length = length.saturating_add(end.saturating_sub(*start)).saturating_add(1);
+    }
+    let ground = Ground::Input(runs.into());
     // The end mark of OpenAI, xAI and others; nothing to read in it.
     if matches!(data.trim_ascii(), b"[DONE]" | b"") {
         envelope.done |= !data.trim_ascii().is_empty();
@@ -168,7 +176,7 @@ fn close(envelope: &mut Envelope, input: &Bytes, event: Event, number: usize, bu
         let kind = if doc.stop.is_some() { StrayKind::Rest } else { StrayKind::Junk };
         envelope.stray(at.clone(), data.slice_ref(after), kind, budget);
     }
-    let mut sheet = Sheet::new(doc, at, offset(base));
+    let mut sheet = Sheet::on(doc, at, ground, offset(base));
     sheet.event = event.name;
     envelope.sheets.push(sheet);
 }

@@ -8,10 +8,10 @@ use crate::{
     bundle::{ArtifactId, Status},
     finding::{Coordinate, Finding, Gap, Severity},
     limits::{Limits, Resource},
-    policy::{Cause, ForAudience},
+    policy::{Cause, ForAudience, finding_id, gap_id},
     receipt::Receipt,
     scan::{ArtifactRecord, Scan},
-    verdict::{Verdict, finding_id, gap_id},
+    verdict::{Release, Verdict},
 };
 
 /// The schema of the verdicts written here.
@@ -69,7 +69,24 @@ struct AudienceV1<'a> {
     deliver: &'static str,
     would_be: Option<&'static str>,
     because: Vec<BecauseV1<'a>>,
-    release: Option<()>,
+    release: Option<ReleaseV1<'a>>,
+}
+
+#[derive(Serialize)]
+struct ReleaseV1<'a> {
+    state: &'static str,
+    sha256: Option<&'a str>,
+    size: Option<usize>,
+    actions: Vec<ActionV1>,
+    /// Why nothing leaves.
+    why: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct ActionV1 {
+    artifact: Option<String>,
+    action: &'static str,
+    count: u64,
 }
 
 #[derive(Serialize)]
@@ -264,7 +281,7 @@ impl<'a> VerdictV1<'a> {
                 verdict
                     .audiences()
                     .iter()
-                    .map(|audience| (audience.audience.name().to_owned(), AudienceV1::of(audience)))
+                    .map(|audience| (audience.audience.name().to_owned(), AudienceV1::of(verdict, audience)))
                     .collect(),
             ),
             source: SourceV1 {
@@ -313,7 +330,7 @@ impl<'a> VerdictV1<'a> {
 }
 
 impl<'a> AudienceV1<'a> {
-    fn of(audience: &'a ForAudience) -> Self {
+    fn of(verdict: &'a Verdict, audience: &'a ForAudience) -> Self {
         Self {
             decision: audience.decision.name(),
             deliver: audience.deliver.name(),
@@ -330,7 +347,36 @@ impl<'a> AudienceV1<'a> {
                     BecauseV1 { clause: &because.clause, finding, gap }
                 })
                 .collect(),
-            release: None,
+            release: verdict
+                .release(&audience.audience)
+                .map(|release| ReleaseV1::of(&release, &verdict.report().source.sha256)),
+        }
+    }
+}
+
+impl<'a> ReleaseV1<'a> {
+    fn of(release: &Release<'a>, source: &'a str) -> Self {
+        let state = release.state();
+        match *release {
+            Release::Unchanged(bytes) => {
+                Self { state, sha256: Some(source), size: Some(bytes.len()), actions: Vec::new(), why: None }
+            }
+            Release::Cleaned(released) => Self {
+                state,
+                sha256: Some(&released.sha256),
+                size: Some(released.bytes.len()),
+                actions: released
+                    .actions
+                    .iter()
+                    .map(|action| ActionV1 {
+                        artifact: action.artifact.map(|id| id.to_string()),
+                        action: action.action,
+                        count: action.count,
+                    })
+                    .collect(),
+                why: None,
+            },
+            Release::Withheld(why) => Self { state, sha256: None, size: None, actions: Vec::new(), why: Some(why) },
         }
     }
 }

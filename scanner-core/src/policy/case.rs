@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use crate::{
     bundle::{ArtifactId, Trust},
-    finding::{Confidence, Evidence, Severity},
+    finding::{Confidence, Evidence, Finding, Severity},
+    scan::Scan,
     sniff::Risk,
 };
 
@@ -32,6 +33,8 @@ pub struct CaseArtifact {
     pub opaque: bool,
     /// Whether something here can clean it. Where `sanitize` is decided and nothing can, nothing is delivered.
     pub cleanable: bool,
+    /// Bytes of a text that is handed on in place, as a stream is; `None` for what is served as a file.
+    pub text_bytes: Option<u64>,
 }
 
 /// A finding as a policy sees it: one that is listed, or one that was only counted (`id` and `fingerprint` empty).
@@ -77,4 +80,79 @@ pub struct Case {
     pub gaps: Vec<CaseGap>,
     /// Whether everything was seen, as the verdict will say.
     pub complete: bool,
+    /// Whether what is in no artifact, but in the envelope itself, can be cleaned.
+    pub cleanable: bool,
+}
+
+/// The id of a finding by its position: `f0`, `f1`, ….
+pub(crate) fn finding_id(position: usize) -> String {
+    format!("f{position}")
+}
+
+/// The id of a gap by its position: `g0`, `g1`, ….
+pub(crate) fn gap_id(position: usize) -> String {
+    format!("g{position}")
+}
+
+impl Case {
+    /// A scan as a policy sees it: every kind of finding, listed or only counted. `cleanable` says of an artifact whether
+    /// it can be cleaned, and of `None` whether the envelope itself can.
+    pub(crate) fn of(scan: &Scan, cleanable: impl Fn(Option<ArtifactId>) -> bool) -> Self {
+        let listed = scan.findings.iter().enumerate().map(|(position, finding)| case_finding(position, finding));
+        let counted = scan.counted.iter().map(|tally| CaseFinding {
+            id: String::new(),
+            artifact: tally.artifact,
+            rule: tally.rule.clone(),
+            category: tally.category.clone(),
+            severity: tally.severity,
+            confidence: tally.confidence,
+            evidence: tally.evidence,
+            fingerprint: String::new(),
+        });
+        Self {
+            artifacts: scan
+                .artifacts
+                .iter()
+                .map(|artifact| CaseArtifact {
+                    id: artifact.id,
+                    parent: artifact.parent,
+                    label: Cow::Borrowed(artifact.kind.label),
+                    mime: Cow::Borrowed(artifact.kind.mime),
+                    risk: artifact.kind.risk,
+                    trust: artifact.trust,
+                    sha256: artifact.sha256.clone(),
+                    is_text: artifact.kind.is_text,
+                    opaque: artifact.kind.is_opaque(),
+                    cleanable: cleanable(Some(artifact.id)),
+                    text_bytes: artifact.origin.is_text().then_some(artifact.size),
+                })
+                .collect(),
+            findings: listed.chain(counted).collect(),
+            gaps: scan
+                .gaps
+                .iter()
+                .enumerate()
+                .map(|(position, gap)| CaseGap {
+                    id: gap_id(position),
+                    artifact: gap.artifact,
+                    reason: Cow::Owned(gap.reason.to_string()),
+                })
+                .collect(),
+            complete: scan.is_complete(),
+            cleanable: cleanable(None),
+        }
+    }
+}
+
+fn case_finding(position: usize, finding: &Finding) -> CaseFinding {
+    CaseFinding {
+        id: finding_id(position),
+        artifact: finding.artifact,
+        rule: finding.rule.id.clone(),
+        category: finding.rule.category.clone(),
+        severity: finding.severity,
+        confidence: finding.confidence,
+        evidence: finding.evidence,
+        fingerprint: finding.fingerprint.clone(),
+    }
 }

@@ -11,10 +11,12 @@ use super::{
 };
 
 /// Names in `because` that are no clause of a file.
-pub(super) const RESERVED: [&str; 6] = [FLOOR, INCOMPLETE, INLINE, NO_CLEANER, OTHERWISE, UNKNOWN_AUDIENCE];
+pub(super) const RESERVED: [&str; 7] =
+    [FLOOR, INCOMPLETE, INLINE, MAX_TEXT_BYTES, NO_CLEANER, OTHERWISE, UNKNOWN_AUDIENCE];
 const FLOOR: &str = "floor";
 const INLINE: &str = "inline";
 const INCOMPLETE: &str = "incomplete";
+const MAX_TEXT_BYTES: &str = "max_text_bytes";
 const NO_CLEANER: &str = "no_cleaner";
 const OTHERWISE: &str = "otherwise";
 const UNKNOWN_AUDIENCE: &str = "unknown_audience";
@@ -53,6 +55,8 @@ pub struct ForAudience {
     pub because: Vec<Because>,
     /// One for each artifact of the case, in its order: the worst over what is in it and in everything inside it.
     pub artifacts: Vec<Answer>,
+    /// One for each finding of the case, in its order.
+    pub findings: Vec<Decision>,
     /// One for each gap of the case, in its order.
     pub gaps: Vec<Decision>,
 }
@@ -69,7 +73,7 @@ pub struct Answer {
 /// A clause that took part in the decision.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Because {
-    /// Its name; or `otherwise`, `floor`, `incomplete`, `inline`, `no_cleaner`, `unknown_audience`.
+    /// Its name; or `otherwise`, `floor`, `incomplete`, `inline`, `max_text_bytes`, `no_cleaner`, `unknown_audience`.
     pub clause: String,
     /// What it was about.
     pub cause: Cause,
@@ -100,7 +104,7 @@ impl Policy {
             .map(|audience| match self.settings(audience) {
                 None => ForAudience::unknown(case, audience),
                 Some(settings) => {
-                    let judged = self.judge(case, &tree, &excepted, audience, settings.like.as_ref());
+                    let judged = self.judge(case, &tree, &excepted, audience, settings);
                     gather(case, &tree, &judged, audience, settings)
                 }
             })
@@ -133,15 +137,24 @@ impl Policy {
         tree: &Tree<'_>,
         excepted: &[bool],
         audience: &Audience,
-        like: Option<&Audience>,
+        settings: &AudienceSettings,
     ) -> Vec<Judged<'_>> {
+        let like = settings.like.as_ref();
         let clauses: Vec<&Clause> = self.clauses.iter().filter(|clause| clause.is_for(audience, like)).collect();
-        let findings = case
-            .findings
-            .iter()
-            .zip(excepted)
-            .filter(|(_, excepted)| !**excepted)
-            .map(|(finding, _)| self.judge_finding(&clauses, finding, tree));
+        let findings = case.findings.iter().zip(excepted).map(|(finding, excepted)| match excepted {
+            true => Judged::excepted(finding, tree),
+            false => self.judge_finding(&clauses, finding, tree),
+        });
+        let long = case.artifacts.iter().enumerate().filter(|(_, artifact)| {
+            artifact.text_bytes.zip(settings.max_text_bytes).is_some_and(|(size, most)| size > most)
+        });
+        let long = long.map(|(at, _)| Judged {
+            at: Some(at),
+            cause: Cause::Unlisted,
+            decision: Decision::Sanitize,
+            withhold: false,
+            clause: MAX_TEXT_BYTES,
+        });
         let gaps = case.gaps.iter().map(|gap| self.judge_gap(&clauses, gap, tree));
         let unseen = (!case.complete).then_some(Judged {
             at: None,
@@ -150,7 +163,7 @@ impl Policy {
             withhold: false,
             clause: INCOMPLETE,
         });
-        findings.chain(gaps).chain(unseen).collect()
+        findings.chain(gaps).chain(long).chain(unseen).collect()
     }
 
     fn judge_finding<'a>(&self, clauses: &[&'a Clause], finding: &CaseFinding, tree: &Tree<'_>) -> Judged<'a> {
@@ -191,6 +204,7 @@ impl ForAudience {
             would_be: None,
             because: vec![Because { clause: UNKNOWN_AUDIENCE.to_owned(), cause: Cause::Unlisted }],
             artifacts: vec![blocked; case.artifacts.len()],
+            findings: vec![blocked.decision; case.findings.len()],
             gaps: vec![blocked.decision; case.gaps.len()],
         }
     }
@@ -203,6 +217,7 @@ impl ForAudience {
             deliver: allowed.deliver,
             would_be: Some(self.decision),
             artifacts: vec![allowed; self.artifacts.len()],
+            findings: vec![allowed.decision; self.findings.len()],
             gaps: vec![allowed.decision; self.gaps.len()],
             ..self
         }
@@ -223,10 +238,9 @@ fn gather(
         let sum = one.at.and_then(|at| sums.get_mut(at)).unwrap_or(&mut whole);
         sum.take(Sum { decision: one.decision, withheld: one.withhold, first: Some(nth) });
     }
-    // Nobody cleans an envelope of what is in none of its artifacts.
     let mut unclean: Vec<usize> = Vec::new();
-    unclean.extend(whole.first.filter(|_| whole.decision == Decision::Sanitize));
-    let own = whole.deliver(false);
+    unclean.extend(whole.first.filter(|_| whole.decision == Decision::Sanitize && !case.cleanable));
+    let own = whole.deliver(case.cleanable);
 
     // What is served as a file may be opaque; what is shown in place may not, nor what the policy does not show there.
     let as_file = [Some(audience), settings.like.as_ref()].contains(&Some(&Audience::DOWNLOAD));
@@ -261,7 +275,10 @@ fn gather(
         _ if roots.iter().all(|root| *root == Deliver::Nothing) => Deliver::Nothing,
         _ => Deliver::Release,
     };
-    let gaps = judged.iter().filter(|one| matches!(one.cause, Cause::Gap(_))).map(|one| one.decision).collect();
+    // Findings come first, then gaps.
+    let mut decisions = judged.iter().map(|one| one.decision);
+    let findings = decisions.by_ref().take(case.findings.len()).collect();
+    let gaps = decisions.take(case.gaps.len()).collect();
     ForAudience {
         audience: audience.clone(),
         decision: whole.decision,
@@ -269,6 +286,7 @@ fn gather(
         would_be: None,
         because: because(judged, &unclean, held),
         artifacts: answers,
+        findings,
         gaps,
     }
 }
@@ -287,6 +305,19 @@ struct Judged<'a> {
     decision: Decision,
     withhold: bool,
     clause: &'a str,
+}
+
+impl Judged<'_> {
+    /// A finding that an exception of the policy takes out.
+    fn excepted(finding: &CaseFinding, tree: &Tree<'_>) -> Self {
+        Judged {
+            at: tree.find(finding.artifact),
+            cause: Cause::Unlisted,
+            decision: Decision::Allow,
+            withhold: false,
+            clause: "",
+        }
+    }
 }
 
 /// The worst of several answers.

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{Case, CaseArtifact, CaseFinding, CaseGap, Decision, Deliver};
 use crate::{
-    bundle::{ArtifactId, Trust},
+    bundle::{ArtifactId, Origin, Trust},
     finding::{Confidence, Evidence, Severity},
     sniff::{Risk, type_of},
 };
@@ -52,6 +52,7 @@ impl Case {
             findings: root.list("findings", finding)?,
             gaps: root.list("gaps", gap)?,
             complete: root.boolean("complete")?,
+            cleanable: false,
         };
         let totals = root.key("totals")?;
         let totals = At { value: totals, path: "/totals" };
@@ -85,6 +86,10 @@ fn artifact(at: &At<'_>) -> Result<CaseArtifact, String> {
         opaque: type_of(label).is_some_and(crate::sniff::Type::is_opaque),
         is_text: type_of(label).is_some_and(|kind| kind.is_text),
         cleanable: is("decision", Decision::Sanitize.name()) && is("deliver", Deliver::Release.name()),
+        text_bytes: match Origin::named(at.text("origin")?).is_some_and(Origin::is_text) {
+            true => Some(at.value.get("size").and_then(Value::as_u64).ok_or_else(|| at.expected("size", "a number"))?),
+            false => None,
+        },
     })
 }
 

@@ -49,6 +49,7 @@ fn artifact(id: u32) -> CaseArtifact {
         sha256: format!("{id:064x}"),
         is_text: false,
         cleanable: true,
+        text_bytes: None,
     }
 }
 
@@ -75,7 +76,7 @@ fn gap(id: &str, artifact: Option<u32>, reason: &str) -> CaseGap {
 
 /// A case that is complete when it has no gap.
 fn case(artifacts: Vec<CaseArtifact>, findings: Vec<CaseFinding>, gaps: Vec<CaseGap>) -> Case {
-    Case { complete: gaps.is_empty(), artifacts, findings, gaps }
+    Case { complete: gaps.is_empty(), artifacts, findings, gaps, cleanable: false }
 }
 
 fn decide_for(policy: &Policy, case: &Case, audience: &Audience) -> ForAudience {

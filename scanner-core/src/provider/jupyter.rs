@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::{
-    bundle::{Artifact, Origin, Source, Status},
+    bundle::{Artifact, Origin, Source, Status, Written},
     envelope::{
         Envelope,
         draft::Draft,
@@ -142,6 +142,8 @@ fn notebook(sheet: &Sheet, object: NodeId, draft: &mut Draft<'_>) {
     let mut whole = Artifact::new(Origin::File, Source::stored(sheet.doc.bytes().clone()));
     whole.declared = Some("application/x-ipynb+json".to_owned());
     whole.at = Some(sheet.pointer(object));
+    let bytes = sheet.doc.bytes();
+    whole.written.push(Written::plain(sheet.ground.clone(), 0..bytes.len(), bytes.clone()));
     draft.add(whole);
     sheet.known(object, NOTEBOOK);
     for metadata in sheet.take(object, "metadata") {

@@ -127,7 +127,7 @@ fn part(sheet: &Sheet, part: NodeId, draft: &mut Draft<'_>) {
         match sheet.doc.string(args, draft.budget) {
             Ok(Some(text)) => {
                 sheet.claim(args);
-                read_arguments(draft, text, sheet.pointer(args), Some(call));
+                read_arguments(draft, text, sheet.pointer(args), sheet.written(args), Some(call));
             }
             Ok(None) => draft.arguments(sheet, args, Some(call)),
             Err(exhausted) => draft.limit(exhausted, Some(sheet.pointer(args))),

@@ -4,9 +4,9 @@ use std::{collections::BTreeMap, ops::Deref, sync::Arc};
 
 use bytes::Bytes;
 
-use super::Facts;
+use super::{Facts, Input, Scanner};
 use crate::{
-    bundle::{ArtifactId, Call, Origin, Reference, Source, Status, Trust},
+    bundle::{ArtifactId, Call, Origin, Reference, Source, Status, Trust, Written},
     finding::{Finding, Gap, Severity, Tally},
     inflate,
     limits::{Budget, Limits},
@@ -82,6 +82,10 @@ pub struct ArtifactRecord {
     /// Digest of the unpacked bytes.
     pub sha256: String,
     pub(super) source: Source,
+    /// Where its bytes stand in the input; empty for what is inside another artifact.
+    pub(crate) written: Vec<Written>,
+    /// The reference it answers, by position.
+    pub(crate) reference: Option<usize>,
 }
 
 /// Everything one scan saw and could not see, before any policy.
@@ -126,6 +130,10 @@ pub struct Scan {
 #[derive(Clone, Debug)]
 pub struct Report {
     pub(super) scan: Arc<Scan>,
+    /// What scans a release again.
+    pub(crate) scanner: Scanner,
+    /// What was scanned: a release is made of it.
+    pub(crate) input: Input,
 }
 
 impl Deref for Report {

@@ -61,6 +61,8 @@ pub(super) struct Hit {
     pub(super) evidence: Evidence,
     pub(super) decoded: Vec<&'static str>,
     pub(super) message: Option<String>,
+    /// The secret in it, in the base, where that is not the whole.
+    pub(super) secret: Option<Range<usize>>,
     /// The bytes that matched, as the pass saw them: the mark of a finding is made from them, if it is told.
     pub(super) matched: Box<[u8]>,
     /// The pass that saw it and where in that pass's text: two hits in one view may have one range in the base.
@@ -88,6 +90,7 @@ impl Hit {
             evidence: Evidence::Use,
             decoded: Vec::new(),
             message: None,
+            secret: None,
             matched: matched.into(),
             seen: (0, 0..0),
             weak: false,

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use crate::{
-    bundle::{Artifact, Origin, Reference, Request, Source, Trust},
+    bundle::{Artifact, Origin, Piece, Reference, Request, Source, Spelling, Trust, Written},
     finding::Reason,
     json::{Kind, NodeId, joined},
     limits::{Exhausted, Resource},
@@ -34,7 +34,7 @@ impl Draft<'_> {
         }
         let at = sheet.pointer(id);
         match sheet.doc.string(id, self.budget) {
-            Ok(text) => self.add_text(text?, at, origin, call),
+            Ok(text) => self.add_text(text?, at, origin, call, Some(sheet.written(id))),
             Err(exhausted) => {
                 self.limit(exhausted, Some(at));
                 None
@@ -62,18 +62,19 @@ impl Draft<'_> {
         &mut self,
         sheet: &Sheet,
         id: NodeId,
-        between: &str,
+        between: &'static str,
         origin: Origin,
         call: Option<usize>,
     ) -> Option<usize> {
         let Kind::Array = sheet.kind(id) else { return self.text(sheet, id, origin, call) };
-        let joined = self.join(sheet, id, between);
-        self.add_text(joined, sheet.pointer(id), origin, call)
+        let (joined, written) = self.join(sheet, id, between);
+        self.add_text(joined, sheet.pointer(id), origin, call, Some(written))
     }
 
     /// The strings of a list as one text. Claims them.
-    fn join(&mut self, sheet: &Sheet, list: NodeId, between: &str) -> Bytes {
+    fn join(&mut self, sheet: &Sheet, list: NodeId, between: &'static str) -> (Bytes, Written) {
         let mut joined = Vec::new();
+        let mut pieces = Vec::new();
         for item in sheet.doc.children(list) {
             let text = sheet.doc.string(item, self.budget).and_then(|text| {
                 let length = text.as_ref().map_or(0, Bytes::len);
@@ -87,18 +88,20 @@ impl Draft<'_> {
                         joined.extend_from_slice(between.as_bytes());
                     }
                     joined.extend_from_slice(&text);
+                    pieces.push(sheet.piece(item));
                 }
                 Ok(None) => {}
                 Err(exhausted) => self.limit(exhausted, Some(sheet.pointer(list))),
             }
         }
-        joined.into()
+        (joined.into(), Written::strings(pieces, Spelling::Lines(between)))
     }
 
     /// Raw pieces of JSON strings that a stream cut, as one text.
-    pub(crate) fn joined(&mut self, raw: &[u8], at: String, origin: Origin, call: Option<usize>) {
-        if let Some(text) = self.decode(raw, &at) {
-            self.add_text(text, at, origin, call);
+    pub(crate) fn joined(&mut self, pieces: Vec<Piece>, at: String, origin: Origin, call: Option<usize>) {
+        let raw: Vec<u8> = pieces.iter().flat_map(|piece| piece.bytes.iter().copied()).collect();
+        if let Some(text) = self.decode(&raw, &at) {
+            self.add_text(text, at, origin, call, Some(Written::strings(pieces, Spelling::Json)));
         }
     }
 
@@ -134,7 +137,14 @@ impl Draft<'_> {
     }
 
     /// A text as an artifact; nothing for an empty one.
-    pub(crate) fn add_text(&mut self, text: Bytes, at: String, origin: Origin, call: Option<usize>) -> Option<usize> {
+    pub(crate) fn add_text(
+        &mut self,
+        text: Bytes,
+        at: String,
+        origin: Origin,
+        call: Option<usize>,
+        written: Option<Written>,
+    ) -> Option<usize> {
         let trust = match origin {
             Origin::Code => Trust::Model,
             Origin::Message | Origin::Unclaimed if self.trust == Trust::Caller => Trust::Caller,
@@ -145,6 +155,7 @@ impl Draft<'_> {
         artifact.trust = trust;
         artifact.at = Some(at);
         artifact.call = call;
+        artifact.written.extend(written);
         self.add(artifact)
     }
 
@@ -165,6 +176,7 @@ impl Draft<'_> {
             known.declared = known.declared.take().or(artifact.declared);
             known.name = known.name.take().or(artifact.name);
             known.reference = known.reference.or(artifact.reference);
+            known.written.extend(artifact.written);
             if let Some(at) = artifact.at.filter(|at| Some(at) != known.at.as_ref()) {
                 match self.budget.spend(Resource::DecodedBytes, u64::try_from(at.len()).unwrap_or(u64::MAX)) {
                     Ok(()) => known.also_at.push(at),
@@ -206,7 +218,7 @@ impl Draft<'_> {
         }
         let at = sheet.pointer(id);
         let text = match sheet.kind(id) {
-            Kind::Text => sheet.doc.string(id, self.budget),
+            Kind::Text => sheet.doc.string(id, self.budget).map(|text| text.map(|text| (text, sheet.written(id)))),
             // nbformat wraps base64 into a list of lines.
             Kind::Array => Ok(Some(self.join(sheet, id, ""))),
             Kind::Null => return None,
@@ -216,11 +228,16 @@ impl Draft<'_> {
             }
         };
         let carried = text.and_then(|text| match text {
-            Some(text) if encoded::is_data_url(&text) => encoded::data_url(&text, self.budget),
-            Some(text) => encoded::base64(&text, self.budget),
+            Some((text, written)) => {
+                let carried = match encoded::is_data_url(&text) {
+                    true => encoded::data_url(&text, self.budget),
+                    false => encoded::base64(&text, self.budget),
+                };
+                Ok(carried?.map(|carried| (carried, written)))
+            }
             None => Ok(None),
         });
-        let carried = match carried {
+        let (carried, written) = match carried {
             Ok(Some(carried)) => carried,
             Ok(None) => {
                 self.gap(Reason::Malformed, "bytes that are neither base64 nor a data URL: read as text", Some(at));
@@ -240,6 +257,7 @@ impl Draft<'_> {
         artifact.declared = declared.or(carried.declared);
         artifact.at = Some(at);
         artifact.call = call;
+        artifact.written.push(written.encoded());
         self.add(artifact)
     }
 

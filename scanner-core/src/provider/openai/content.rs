@@ -130,7 +130,7 @@ pub(super) fn part(
 
 /// The tokens of a text again, with their odds: joined, they are a text of their own.
 pub(super) fn logprobs(sheet: &Sheet, list: NodeId, origin: Origin, call: Option<usize>, draft: &mut Draft<'_>) {
-    let mut raw = Vec::new();
+    let mut pieces = Vec::new();
     let mut at = None;
     for id in sheet.doc.descendants(list) {
         let Some(key) = sheet.doc.key(id) else { continue };
@@ -140,13 +140,13 @@ pub(super) fn logprobs(sheet: &Sheet, list: NodeId, origin: Origin, call: Option
                 sheet.claim_key(id);
                 sheet.claim(id);
                 at.get_or_insert_with(|| sheet.pointer(id));
-                raw.extend_from_slice(sheet.doc.raw(id));
+                pieces.push(sheet.piece(id));
             }
             _ => {}
         }
     }
     if let Some(at) = at {
-        draft.joined(&raw, at, origin, call);
+        draft.joined(pieces, at, origin, call);
     }
 }
 

@@ -369,7 +369,7 @@ pub(super) fn arguments(sheet: &Sheet, id: NodeId, call: usize, draft: &mut Draf
         Kind::Text => match sheet.doc.string(id, draft.budget) {
             Ok(Some(text)) => {
                 sheet.claim(id);
-                read_arguments(draft, text, sheet.pointer(id), Some(call));
+                read_arguments(draft, text, sheet.pointer(id), sheet.written(id), Some(call));
             }
             Ok(None) => {}
             Err(exhausted) => draft.limit(exhausted, Some(sheet.pointer(id))),

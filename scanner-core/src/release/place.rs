@@ -1,0 +1,310 @@
+//! Puts bytes back where they stood: changes of a text become changes of the input that holds it, whatever it is written
+//! in — a JSON string, JSON in a JSON string, pieces of a stream, base64. Every other byte of the input stays as it came.
+
+use std::{collections::BTreeMap, ops::Range, sync::Arc};
+
+use bytes::Bytes;
+use data_encoding::{BASE64, BASE64_NOPAD, BASE64URL, BASE64URL_NOPAD};
+
+use crate::{
+    bundle::{Carrier, Ground, Piece, Spelling, Written},
+    format::cleaning::Uncleanable,
+    json::{self, Text},
+    limits::{Budget, Resource},
+    reader::count,
+    view::OffsetMap,
+};
+
+/// A range of bytes that become others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Edit {
+    /// Which bytes.
+    pub(super) range: Range<usize>,
+    /// What they become.
+    pub(super) with: Vec<u8>,
+}
+
+/// Carries changes of artifacts over to the input.
+#[derive(Debug, Default)]
+pub(super) struct Placer {
+    /// Texts that were undone already: a document in a string may hold thousands of artifacts.
+    undone: BTreeMap<usize, Arc<Undone>>,
+    edits: Vec<Edit>,
+}
+
+/// The text that pieces make, with the way back.
+#[derive(Debug)]
+struct Undone {
+    text: Bytes,
+    map: Way,
+}
+
+/// From the text to the raw bytes of all pieces, one after the other.
+#[derive(Debug)]
+enum Way {
+    /// The text is the raw bytes.
+    Same,
+    /// All pieces as one.
+    One(OffsetMap),
+    /// Each piece by itself: from which offset of the text on, and its own way.
+    Each(Vec<(usize, OffsetMap)>),
+}
+
+impl Placer {
+    /// Changes of an artifact's bytes, sorted and apart from each other, at one of the places it is written.
+    pub(super) fn change(&mut self, written: &Written, edits: &[Edit], budget: &mut Budget) -> Result<(), Uncleanable> {
+        let undone = Arc::new(undo(written, budget)?);
+        match written.carrier {
+            Carrier::Text => self.text(written, &undone, edits.to_vec(), budget),
+            Carrier::Encoded => {
+                let [whole] = edits else { return Err("bytes in base64 are only replaced as a whole".into()) };
+                budget.spend(Resource::UnpackedBytes, count(whole.with.len().saturating_mul(2)))?;
+                let with = encoded_like(&undone.text, &whole.with);
+                self.text(written, &undone, vec![Edit { range: 0..undone.text.len(), with }], budget)
+            }
+        }
+    }
+
+    /// Changes of the text that is written there. Texts in texts are few: adapters undo three layers at most.
+    fn text(
+        &mut self,
+        written: &Written,
+        undone: &Undone,
+        edits: Vec<Edit>,
+        budget: &mut Budget,
+    ) -> Result<(), Uncleanable> {
+        let mut inside: Vec<(Arc<Written>, Vec<Edit>)> = Vec::new();
+        for edit in edits {
+            let raw = undone.raw(&edit.range);
+            let mut with = match written.spelling {
+                Spelling::Plain => edit.with,
+                Spelling::Json | Spelling::Lines(_) => escaped(&edit.with),
+            };
+            budget.spend(Resource::DecodedBytes, count(with.len()))?;
+            let mut start = 0usize;
+            let mut is_first = true;
+            for piece in &written.pieces {
+                let end = start.saturating_add(piece.raw.len());
+                let is_last = raw.end <= end;
+                // What is put in goes where the change begins; the rest of it only goes away.
+                if raw.start < end || raw.start == end && is_last {
+                    let range = raw.start.max(start)..raw.end.min(end);
+                    if is_first || !range.is_empty() {
+                        let at = |offset: usize| piece.raw.start.saturating_add(offset.saturating_sub(start));
+                        let with = std::mem::take(&mut with);
+                        let own = Edit { range: at(range.start)..at(range.end), with };
+                        is_first = false;
+                        self.ground(piece, own, &mut inside)?;
+                    }
+                }
+                start = end;
+                if is_last {
+                    break;
+                }
+            }
+        }
+        for (outer, edits) in inside {
+            let undone = self.undone(&outer, budget)?;
+            self.text(&outer, &undone, edits, budget)?;
+        }
+        Ok(())
+    }
+
+    fn ground(
+        &mut self,
+        piece: &Piece,
+        edit: Edit,
+        inside: &mut Vec<(Arc<Written>, Vec<Edit>)>,
+    ) -> Result<(), Uncleanable> {
+        match &piece.ground {
+            Ground::Input(runs) => {
+                let start = in_input(runs, edit.range.start);
+                let end = match edit.range.is_empty() {
+                    true => start,
+                    false => in_input(runs, edit.range.end.saturating_sub(1)).map(|last| last.saturating_add(1)),
+                };
+                let (Some(start), Some(end)) = (start, end) else {
+                    return Err("a text stands outside the input".into());
+                };
+                self.edits.push(Edit { range: start..end, with: edit.with });
+            }
+            Ground::Text(outer) => match inside.last_mut() {
+                Some((last, edits)) if Arc::ptr_eq(last, outer) => edits.push(edit),
+                _ => inside.push((Arc::clone(outer), vec![edit])),
+            },
+        }
+        Ok(())
+    }
+
+    fn undone(&mut self, written: &Arc<Written>, budget: &mut Budget) -> Result<Arc<Undone>, Uncleanable> {
+        let key = Arc::as_ptr(written).addr();
+        if let Some(known) = self.undone.get(&key) {
+            return Ok(Arc::clone(known));
+        }
+        let undone = Arc::new(undo(written, budget)?);
+        self.undone.insert(key, Arc::clone(&undone));
+        Ok(undone)
+    }
+
+    /// The input with all changes. Of two that overlap the shorter one is made: the longer is of what is around it, and
+    /// is asked for again when the outcome is looked at. Says how many changes were made.
+    pub(super) fn apply(self, input: &Bytes, budget: &mut Budget) -> Result<(Bytes, usize), Uncleanable> {
+        let mut edits = self.edits;
+        edits.sort_by_key(|edit| (edit.range.len(), edit.range.start));
+        let mut made: BTreeMap<usize, Edit> = BTreeMap::new();
+        for edit in edits {
+            let before = made.range(..edit.range.end.max(edit.range.start.saturating_add(1))).next_back();
+            let overlaps =
+                before.is_some_and(|(_, other)| other.range.end > edit.range.start || other.range == edit.range);
+            if !overlaps {
+                made.insert(edit.range.start, edit);
+            }
+        }
+        let grown: usize = made.values().map(|edit| edit.with.len()).sum();
+        budget.spend(Resource::UnpackedBytes, count(input.len().saturating_add(grown)))?;
+        let mut out = Vec::with_capacity(input.len().saturating_add(grown));
+        let mut at = 0usize;
+        let total = made.len();
+        for edit in made.into_values() {
+            out.extend_from_slice(input.get(at..edit.range.start).unwrap_or_default());
+            out.extend_from_slice(&edit.with);
+            at = edit.range.end;
+        }
+        out.extend_from_slice(input.get(at..).unwrap_or_default());
+        Ok((out.into(), total))
+    }
+}
+
+impl Undone {
+    /// Where a range of the text stands in the raw bytes of all pieces.
+    fn raw(&self, range: &Range<usize>) -> Range<usize> {
+        let index = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
+        let by = |map: &OffsetMap, range: Range<usize>| {
+            let span = map.span(count(range.start), count(range.end));
+            index(span.start)..index(span.end)
+        };
+        match &self.map {
+            Way::Same => range.clone(),
+            Way::One(map) => by(map, range.clone()),
+            Way::Each(pieces) => {
+                let of = |offset: usize, is_end: bool| {
+                    // An end belongs to the piece it ends, not to the one that begins there.
+                    let next =
+                        pieces.partition_point(|(from, _)| if is_end { *from < offset } else { *from <= offset });
+                    pieces.get(next.saturating_sub(1))
+                };
+                let start = of(range.start, false).map(|(from, map)| {
+                    let own = range.start.saturating_sub(*from);
+                    by(map, own..own).start
+                });
+                let end = of(range.end, true).map(|(from, map)| {
+                    let own = range.end.saturating_sub(*from);
+                    by(map, own..own).start
+                });
+                let start = start.unwrap_or(0);
+                start..end.unwrap_or(start).max(start)
+            }
+        }
+    }
+}
+
+/// The text that pieces make.
+fn undo(written: &Written, budget: &mut Budget) -> Result<Undone, Uncleanable> {
+    let raw_bytes = || {
+        let mut raw = Vec::with_capacity(written.pieces.iter().map(|piece| piece.bytes.len()).sum());
+        written.pieces.iter().for_each(|piece| raw.extend_from_slice(&piece.bytes));
+        Bytes::from(raw)
+    };
+    match (written.spelling, written.pieces.as_slice()) {
+        (Spelling::Plain, [only]) => Ok(Undone { text: only.bytes.clone(), map: Way::Same }),
+        (Spelling::Plain, _) => {
+            budget.spend(Resource::DecodedBytes, count(written.pieces.iter().map(|piece| piece.bytes.len()).sum()))?;
+            Ok(Undone { text: raw_bytes(), map: Way::Same })
+        }
+        (Spelling::Json, pieces) => {
+            let Text { bytes, map } = match pieces {
+                [only] => json::mapped(&only.bytes, 0, budget)?,
+                _ => json::mapped(&raw_bytes(), 0, budget)?,
+            };
+            Ok(Undone { text: bytes, map: Way::One(map) })
+        }
+        (Spelling::Lines(between), pieces) => {
+            let mut text = Vec::new();
+            let mut ways = Vec::with_capacity(pieces.len());
+            let mut start = 0usize;
+            for piece in pieces {
+                let own = json::mapped(&piece.bytes, count(start), budget)?;
+                if !text.is_empty() {
+                    text.extend_from_slice(between.as_bytes());
+                }
+                ways.push((text.len(), own.map));
+                text.extend_from_slice(&own.bytes);
+                start = start.saturating_add(piece.bytes.len());
+            }
+            Ok(Undone { text: text.into(), map: Way::Each(ways) })
+        }
+    }
+}
+
+/// Where a byte of a document stands in the input.
+fn in_input(runs: &[(usize, usize)], offset: usize) -> Option<usize> {
+    let next = runs.partition_point(|(document, _)| *document <= offset);
+    let (document, input) = runs.get(next.checked_sub(1)?)?;
+    input.checked_add(offset.checked_sub(*document)?)
+}
+
+/// As the inside of a JSON string (RFC 8259 §7).
+pub(super) fn escaped(text: &[u8]) -> Vec<u8> {
+    let quoted = serde_json::Value::from(String::from_utf8_lossy(text)).to_string();
+    let inside = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+    inside.unwrap_or_default().as_bytes().to_vec()
+}
+
+/// Bytes in base64 as the sender wrote it: the same alphabet, padding, line length and head of a data URL.
+fn encoded_like(before: &[u8], bytes: &[u8]) -> Vec<u8> {
+    let comma = memchr::memchr(b',', before).filter(|_| crate::envelope::encoded::is_data_url(before));
+    let (head, body) = before.split_at(comma.map_or(0, |comma| comma.saturating_add(1)));
+    let is_percent = comma.is_some() && !is_base64_head(head);
+    if is_percent {
+        let mut out = head.to_vec();
+        for byte in bytes {
+            match byte {
+                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(*byte),
+                byte => out.extend_from_slice(format!("%{byte:02X}").as_bytes()),
+            }
+        }
+        return out;
+    }
+    let is_url_safe = body.iter().any(|byte| matches!(byte, b'-' | b'_'));
+    let is_padded = body.trim_ascii_end().ends_with(b"=")
+        || body.iter().filter(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_')).count()
+            % 4
+            == 0;
+    let encoding = match (is_url_safe, is_padded) {
+        (false, true) => BASE64,
+        (false, false) => BASE64_NOPAD,
+        (true, true) => BASE64URL,
+        (true, false) => BASE64URL_NOPAD,
+    };
+    let text = encoding.encode(bytes);
+    let line = memchr::memchr(b'\n', body).filter(|line| *line > 0);
+    let mut out = head.to_vec();
+    match line {
+        None => out.extend_from_slice(text.as_bytes()),
+        Some(line) => {
+            for part in text.as_bytes().chunks(line) {
+                out.extend_from_slice(part);
+                out.push(b'\n');
+            }
+            if !body.ends_with(b"\n") {
+                out.pop();
+            }
+        }
+    }
+    out
+}
+
+fn is_base64_head(head: &[u8]) -> bool {
+    let head = String::from_utf8_lossy(head);
+    head.trim_end_matches(',').split(';').skip(1).any(|parameter| parameter.trim().eq_ignore_ascii_case("base64"))
+}

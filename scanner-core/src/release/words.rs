@@ -1,0 +1,268 @@
+//! Takes out of a text what must not be read there: secrets become typed placeholders, orders to a model and links that
+//! carry data become a mark, invisible characters and terminal sequences go.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+};
+
+use super::{Shown, place::Edit, stand_in, terminal};
+use crate::{
+    bundle::Origin,
+    finding::{Finding, Span},
+    text,
+};
+
+/// Shortest secret that is looked for everywhere else: a shorter one is a word that stands in honest text too.
+const SOUGHT: usize = 12;
+/// How far a sentence reaches to either side of the words that were found.
+const SENTENCE: usize = 240;
+/// Secrets that are looked for everywhere else.
+const SOUGHT_MOST: usize = 4_096;
+
+/// What was taken out of one release, so that the same secret has the same name in all of it.
+#[derive(Debug, Default)]
+pub(super) struct Ledger {
+    names: BTreeMap<String, String>,
+    used: BTreeMap<String, u64>,
+    sought: BTreeSet<String>,
+}
+
+impl Ledger {
+    /// Secrets that were taken out and must not stand anywhere else, in whatever form.
+    pub(super) fn sought(&self) -> impl Iterator<Item = &String> {
+        self.sought.iter()
+    }
+
+    /// The name of a secret: `[secret:aws-access-key]`; a second one of its kind is `[secret:aws-access-key:2]`.
+    fn name(&mut self, finding: &Finding) -> String {
+        if let Some(known) = self.names.get(&finding.fingerprint) {
+            return known.clone();
+        }
+        let family = finding.rule.category.split('.').next().unwrap_or_default();
+        let kind = finding.rule.id.rsplit('/').next().unwrap_or_default();
+        let typed = format!("{family}:{kind}");
+        let count = self.used.entry(typed.clone()).or_default();
+        *count = count.saturating_add(1);
+        let name = if *count == 1 { format!("[{typed}]") } else { format!("[{typed}:{count}]") };
+        self.names.insert(finding.fingerprint.clone(), name.clone());
+        name
+    }
+
+    fn seek(&mut self, secret: &[u8]) {
+        if let Ok(secret) = std::str::from_utf8(secret)
+            && secret.len() >= SOUGHT
+            && self.sought.len() < SOUGHT_MOST
+        {
+            self.sought.insert(secret.to_owned());
+        }
+    }
+}
+
+/// A text that is being cleaned.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Words<'a> {
+    /// It.
+    pub(super) text: &'a [u8],
+    /// Which part of the result it was.
+    pub(super) origin: Origin,
+    /// How it will be shown.
+    pub(super) shown: Shown,
+    /// Whether it was tried before: then what is left is taken out whole.
+    pub(super) again: bool,
+}
+
+/// How strongly a change wants its place, and the change.
+type Wanted = (u8, Edit);
+
+impl Words<'_> {
+    /// The changes that take these findings out, sorted and apart from each other, and what is done with how often.
+    pub(super) fn edits(
+        &self,
+        findings: &[&Finding],
+        ledger: &mut Ledger,
+        did: &mut BTreeMap<&'static str, u64>,
+    ) -> Vec<Edit> {
+        let mut wanted: Vec<Wanted> = Vec::new();
+        let mut note = |action: &'static str| {
+            let count: &mut u64 = did.entry(action).or_default();
+            *count = count.saturating_add(1);
+        };
+        let mut plays = false;
+        for finding in findings {
+            let Some(range) = finding.span.and_then(|span| self.range(span)) else { continue };
+            let family = finding.rule.category.split('.').next().unwrap_or_default();
+            match family {
+                "secret" | "pii" => {
+                    let range = finding.secret.and_then(|span| self.range(span)).unwrap_or(range);
+                    if family == "secret" && finding.decoded.is_empty() {
+                        ledger.seek(self.text.get(range.clone()).unwrap_or_default());
+                    }
+                    wanted.push((3, Edit { range, with: ledger.name(finding).into_bytes() }));
+                    note("redacted");
+                }
+                "hidden" if !self.again => {
+                    wanted.extend(self.invisible(range).map(|edit| (0, edit)));
+                    note("removed hidden characters");
+                }
+                "terminal" => {
+                    plays = true;
+                    note("removed terminal sequences");
+                }
+                "html" | "active" | "script" if !self.again && self.shown != Shown::Model => {
+                    let angles = memchr::memchr_iter(b'<', self.text.get(range.clone()).unwrap_or_default());
+                    let escaped: Vec<Wanted> = angles
+                        .map(|at| {
+                            let at = range.start.saturating_add(at);
+                            (1, Edit { range: at..at.saturating_add(1), with: b"&lt;".to_vec() })
+                        })
+                        .collect();
+                    if escaped.is_empty() {
+                        wanted.push((2, self.mark(finding, range)));
+                    }
+                    wanted.extend(escaped);
+                    note("neutralised markup");
+                }
+                _ => {
+                    wanted.push((2, self.mark(finding, range)));
+                    note("removed text");
+                }
+            }
+        }
+        if self.again && findings.iter().any(|finding| finding.rule.category.starts_with("hidden.")) {
+            wanted.extend(self.invisible(0..self.text.len()).map(|edit| (0, edit)));
+        }
+        if plays {
+            wanted.extend(terminal::changes(self.text, self.shown).into_iter().map(|edit| (0, edit)));
+        }
+        self.in_encoding(apart(wanted))
+    }
+
+    /// The change that leaves head and tail of a text that is too long, and counts what was between.
+    pub(super) fn shortened(&self, most: u64, keep: crate::policy::Keep) -> Vec<Edit> {
+        use crate::policy::Keep;
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        // The note itself takes room, with at most twenty digits.
+        let room = most.saturating_sub(NOTE_BYTES);
+        let (head, tail) = match keep {
+            Keep::Head => (room, 0),
+            Keep::Tail => (0, room),
+            Keep::HeadTail => (room.div_euclid(2), room.div_euclid(2)),
+        };
+        let start = char_start(self.text, head);
+        let mut end = self.text.len().saturating_sub(tail);
+        while end < self.text.len() && self.text.get(end).is_some_and(|byte| byte & 0xc0 == 0x80) {
+            end = end.saturating_add(1);
+        }
+        if start >= end {
+            return Vec::new();
+        }
+        let left_out = end.saturating_sub(start);
+        let with = format!("\n[{left_out} bytes left out]\n").into_bytes();
+        vec![Edit { range: start..end, with }]
+    }
+
+    fn range(&self, span: Span) -> Option<Range<usize>> {
+        let range = usize::try_from(span.start).ok()?..usize::try_from(span.end).ok()?.min(self.text.len());
+        (range.start <= range.end).then_some(range)
+    }
+
+    /// A mark in the place of words. Orders go with the rest of their sentence: half an order is one too.
+    fn mark(&self, finding: &Finding, range: Range<usize>) -> Edit {
+        let is_order = finding.rule.category.starts_with("injection.");
+        let range = if is_order { self.sentence(range) } else { range };
+        Edit { range, with: stand_in::words(&finding.rule.category, self.origin).into_bytes() }
+    }
+
+    /// The sentence around words, within a line and within what quotes, brackets and cells hold apart. A run without
+    /// a blank was decoded: it is whole.
+    fn sentence(&self, range: Range<usize>) -> Range<usize> {
+        let inside = self.text.get(range.clone()).unwrap_or_default();
+        if !inside.contains(&b' ') {
+            return range;
+        }
+        let is_edge = |byte: u8| {
+            matches!(byte, b'\n' | b'\r' | b'\t' | b'"' | b'`' | b'|' | b'<' | b'>' | b'[' | b']' | b'{' | b'}')
+        };
+        let is_stop = |byte: u8| matches!(byte, b'.' | b'!' | b'?');
+        let before = self.text.get(range.start.saturating_sub(SENTENCE)..range.start).unwrap_or_default();
+        let head = before.iter().rev().take_while(|byte| !is_edge(**byte) && !is_stop(**byte)).count();
+        let blanks = before.get(before.len().saturating_sub(head)..).unwrap_or_default();
+        let blanks = blanks.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        let after = self.text.get(range.end..).unwrap_or_default();
+        let after = after.get(..SENTENCE).unwrap_or(after);
+        let tail = after.iter().take_while(|byte| !is_edge(**byte) && !is_stop(**byte)).count();
+        let stops = after.get(tail..).unwrap_or_default().iter().take_while(|byte| is_stop(**byte)).count();
+        let start = range.start.saturating_sub(head).saturating_add(blanks).min(range.start);
+        let end = range.end.saturating_add(tail).saturating_add(stops);
+        // Cut at a character, outwards.
+        let start = char_start(self.text, start);
+        let rest = self.text.get(end..).unwrap_or_default();
+        let within = rest.iter().take_while(|byte| **byte & 0xc0 == 0x80).count();
+        start..end.saturating_add(within)
+    }
+
+    /// The invisible characters of a range, each taken out.
+    fn invisible(&self, range: Range<usize>) -> impl Iterator<Item = Edit> + use<> {
+        let start = range.start;
+        let part = self.text.get(range).unwrap_or_default();
+        let mut edits = Vec::new();
+        let mut at = start;
+        for chunk in part.utf8_chunks() {
+            for (offset, character) in chunk.valid().char_indices() {
+                if text::is_invisible(character) {
+                    let from = at.saturating_add(offset);
+                    edits.push(Edit { range: from..from.saturating_add(character.len_utf8()), with: Vec::new() });
+                }
+            }
+            at = at.saturating_add(chunk.valid().len()).saturating_add(chunk.invalid().len());
+        }
+        edits.into_iter()
+    }
+
+    /// What is put in, in the units of the text: two bytes each in UTF-16.
+    fn in_encoding(&self, mut edits: Vec<Edit>) -> Vec<Edit> {
+        let little = match self.text {
+            [0xff, 0xfe, ..] => true,
+            [0xfe, 0xff, ..] => false,
+            _ => return edits,
+        };
+        for edit in &mut edits {
+            let words = String::from_utf8_lossy(&edit.with);
+            let units =
+                words.encode_utf16().flat_map(|unit| if little { unit.to_le_bytes() } else { unit.to_be_bytes() });
+            edit.with = units.collect();
+        }
+        edits
+    }
+}
+
+/// Room for the line that says how much was left out.
+const NOTE_BYTES: usize = 48;
+
+fn char_start(text: &[u8], mut at: usize) -> usize {
+    while at > 0 && text.get(at).is_some_and(|byte| byte & 0xc0 == 0x80) {
+        at = at.saturating_sub(1);
+    }
+    at.min(text.len())
+}
+
+/// Changes that do not meet: of two that do, one takes the place of both, and says what the stronger one says.
+fn apart(mut wanted: Vec<Wanted>) -> Vec<Edit> {
+    wanted.sort_by_key(|(strength, edit)| {
+        (edit.range.start, std::cmp::Reverse(edit.range.end), std::cmp::Reverse(*strength))
+    });
+    let mut out: Vec<Wanted> = Vec::with_capacity(wanted.len());
+    for (strength, edit) in wanted {
+        match out.last_mut() {
+            Some((known, last)) if edit.range.start < last.range.end || edit.range == last.range => {
+                last.range.end = last.range.end.max(edit.range.end);
+                if strength > *known {
+                    (*known, last.with) = (strength, edit.with);
+                }
+            }
+            _ => out.push((strength, edit)),
+        }
+    }
+    out.into_iter().map(|(_, edit)| edit).collect()
+}
