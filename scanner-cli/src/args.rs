@@ -91,6 +91,9 @@ pub(crate) struct ScanArgs {
     /// human (default on a terminal), json (one document a line) or sarif (one SARIF 2.1.0 log of all inputs)
     #[arg(long, value_name = "F")]
     pub(crate) format: Option<Format>,
+    /// Write what may leave for an audience into a folder: manifest.json, files/…, the envelope in its own shape
+    #[arg(long, value_name = "AUDIENCE=DIR", value_parser = pair)]
+    pub(crate) release: Vec<(String, String)>,
     /// Write the receipts, one a line
     #[arg(long, value_name = "FILE")]
     pub(crate) receipt: Option<PathBuf>,

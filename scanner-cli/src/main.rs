@@ -6,6 +6,7 @@ mod inputs;
 mod policy;
 mod problem;
 mod receipt;
+mod release;
 mod rules;
 mod scan;
 mod serve;

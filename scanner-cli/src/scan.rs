@@ -18,6 +18,7 @@ use crate::{
     args::{Format, ScanArgs, SetupArgs},
     inputs::{self, Place},
     problem::{Problem, Usage, say},
+    release::Releases,
 };
 
 /// How long the work may take before progress is shown.
@@ -42,6 +43,7 @@ pub(crate) fn run(args: &ScanArgs) -> Result<Exit, Failure> {
         }
     }
     let single = places.len() == 1;
+    let mut releases = Releases::new(&args.release, &args.audience, !single)?;
     let mut out = io::stdout().lock();
     let mut sum = Summary::default();
     let mut progress = Progress::new(places.len());
@@ -66,6 +68,7 @@ pub(crate) fn run(args: &ScanArgs) -> Result<Exit, Failure> {
                 } else {
                     writeln!(out, "{}", answer.output.trim_end_matches('\n'))?;
                 }
+                releases.write(answer)?;
                 if let Some(receipts) = &mut receipts {
                     writeln!(receipts, "{}", answer.receipt)?;
                 }
@@ -82,6 +85,7 @@ pub(crate) fn run(args: &ScanArgs) -> Result<Exit, Failure> {
         writeln!(out, "{}", scanner_core::sarif_of_all(logs.iter().map(String::as_str)))?;
     }
     out.flush()?;
+    releases.finish()?;
     Ok(sum.exit)
 }
 
@@ -138,6 +142,7 @@ fn template(args: &ScanArgs, limits: &Limits) -> Result<ScanJob, Failure> {
         None if !io::stdout().is_terminal() => ScanFormat::Json,
         Some(Format::Human) | None => ScanFormat::Human { color: wants_color() },
     };
+    job.release = args.release.iter().map(|(audience, _)| audience.clone()).collect();
     job.attachments = attachments(&args.attach, limits)?;
     if let Some(path) = &args.watch {
         job.watch = watch_list(path)?;

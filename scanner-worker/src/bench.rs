@@ -5,11 +5,11 @@ use std::{borrow::Cow, cell::OnceCell, collections::BTreeMap};
 use bytes::Bytes;
 use scanner_core::{
     Attachment, Audience, Date, Facts, Input, Kind, Policy, Reason, Resource, RuleSet, Scanner, SettingsError, Verdict,
-    human, sarif, sniff_human, sniff_json, sniff_tsv, text_line, verdict_json_with,
+    human, manifest, sarif, sniff_human, sniff_json, sniff_tsv, text_line, verdict_json_with,
 };
 
 use crate::{
-    job::{Answer, Counts, Death, Job, ScanFormat, ScanJob, SniffFormat, SniffJob, TextJob},
+    job::{Answer, Counts, Death, Job, Kept, Released, ScanFormat, ScanJob, SniffFormat, SniffJob, TextJob},
     setup::{Setup, SetupError},
 };
 
@@ -125,6 +125,7 @@ impl Bench {
             },
             receipt: receipt.as_str().to_owned(),
             counts: counts(&verdict),
+            releases: releases(&verdict, &audiences, &job.release),
         })
     }
 
@@ -144,6 +145,22 @@ impl Bench {
         }
         Ok(answer)
     }
+}
+
+/// What may leave for the audiences whose release is wanted.
+fn releases(verdict: &Verdict, audiences: &[Audience], wanted: &[String]) -> Vec<Released> {
+    let wanted = audiences.iter().filter(|audience| wanted.iter().any(|name| name == audience.name()));
+    wanted
+        .filter_map(|audience| {
+            let manifest = manifest(verdict, audience)?;
+            Some(Released {
+                audience: audience.name().to_owned(),
+                manifest: manifest.json,
+                whole: manifest.whole.map(Kept::of),
+                files: manifest.files.into_iter().map(Kept::of).collect(),
+            })
+        })
+        .collect()
 }
 
 fn counts(verdict: &Verdict) -> Counts {

@@ -37,6 +37,8 @@ pub struct ScanJob {
     pub format: ScanFormat,
     /// How the worker died that was to parse it: nothing is parsed then.
     pub death: Option<Death>,
+    /// Audiences whose release is wanted, bytes and all.
+    pub release: Vec<String>,
 }
 
 /// How a verdict is told.
@@ -88,6 +90,7 @@ impl ScanJob {
             now: None,
             format: ScanFormat::Json,
             death: None,
+            release: Vec::new(),
         }
     }
 }
@@ -207,6 +210,54 @@ pub struct Answer {
     pub receipt: String,
     /// What was seen, in numbers.
     pub counts: Counts,
+    /// What may leave, for each audience that was asked for.
+    pub releases: Vec<Released>,
+}
+
+/// What may leave for one audience.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Released {
+    /// The audience.
+    pub audience: String,
+    /// `scanner.release/v1`, one line.
+    pub manifest: String,
+    /// The input in its own shape, when it may leave.
+    pub whole: Option<Kept>,
+    /// Files that may leave by themselves.
+    pub files: Vec<Kept>,
+}
+
+/// Bytes that may leave.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Kept {
+    /// Where they are kept below the folder of a release.
+    pub path: String,
+    /// The headers to serve them with.
+    pub headers: Vec<(String, String)>,
+    /// The bytes.
+    #[serde(skip)]
+    pub bytes: Bytes,
+}
+
+impl Kept {
+    pub(crate) fn of(leaving: scanner_core::Leaving) -> Self {
+        Self { path: leaving.path, headers: leaving.headers, bytes: leaving.bytes }
+    }
+
+    /// Whether the path is one that a release has, and says what the bytes are. It comes from a worker.
+    fn is_sound(&self) -> bool {
+        let plain = |word: &str| {
+            word.len() <= 16 && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+        };
+        if let Some(extension) = self.path.strip_prefix("envelope.") {
+            return plain(extension);
+        }
+        let Some(name) = self.path.strip_prefix("files/") else { return false };
+        let (digest, extension) = name.split_once('.').unwrap_or((name, ""));
+        plain(extension) && digest == scanner_core::sha256_hex(&self.bytes)
+    }
 }
 
 /// What was seen, in numbers: for metrics, so that no front has to read a verdict. The words are those of verdicts, but
@@ -231,6 +282,7 @@ struct AnswerHead {
     refusal: Option<(String, String)>,
     wants: Vec<String>,
     counts: Counts,
+    releases: Vec<Released>,
     parts: Vec<usize>,
 }
 
@@ -245,14 +297,17 @@ impl Answer {
         Box::new(Self::refused(code, message))
     }
 
-    pub(crate) fn to_frame(&self) -> (Vec<u8>, [&[u8]; 2]) {
-        let parts = [self.output.as_bytes(), self.receipt.as_bytes()];
+    pub(crate) fn to_frame(&self) -> (Vec<u8>, Vec<&[u8]>) {
+        let kept = self.releases.iter().flat_map(|release| release.whole.iter().chain(&release.files));
+        let texts = [self.output.as_bytes(), self.receipt.as_bytes()];
+        let parts: Vec<&[u8]> = texts.into_iter().chain(kept.map(|kept| &*kept.bytes)).collect();
         let head = AnswerHead {
             decision: self.decision.map(|decision| decision.name().to_owned()),
             complete: self.complete,
             refusal: self.refusal.clone(),
             wants: self.wants.clone(),
             counts: self.counts.clone(),
+            releases: self.releases.clone(),
             parts: parts.iter().map(|part| part.len()).collect(),
         };
         (serde_json::to_vec(&head).unwrap_or_default(), parts)
@@ -266,8 +321,18 @@ impl Answer {
             None => None,
             Some(name) => Some(Decision::named(&name).ok_or_else(|| wrong("not a decision"))?),
         };
-        let [output, receipt] =
-            <[Bytes; 2]>::try_from(split(frame.body, &head.parts)?).map_err(|_| wrong("not two parts"))?;
+        let mut parts = split(frame.body, &head.parts)?.into_iter();
+        let (Some(output), Some(receipt)) = (parts.next(), parts.next()) else { return Err(wrong("not two parts")) };
+        let mut releases = head.releases;
+        for kept in releases.iter_mut().flat_map(|release| release.whole.iter_mut().chain(&mut release.files)) {
+            kept.bytes = parts.next().ok_or_else(|| wrong("too few parts"))?;
+            if !kept.is_sound() {
+                return Err(wrong("a release that is not where it says"));
+            }
+        }
+        if parts.next().is_some() {
+            return Err(wrong("too many parts"));
+        }
         let text = |bytes: Bytes| String::from_utf8(bytes.into()).map_err(|_| wrong("not UTF-8"));
         Ok(Self {
             decision,
@@ -275,6 +340,7 @@ impl Answer {
             refusal: head.refusal,
             wants: head.wants,
             counts: head.counts,
+            releases,
             output: text(output)?,
             receipt: text(receipt)?,
         })
@@ -295,6 +361,28 @@ mod tests {
             panic!("another job")
         };
         assert_eq!((&*back.bytes, &*back.attachments[0].bytes), (&b"input"[..], &b"fetched"[..]));
+    }
+
+    #[test]
+    fn a_release_that_lies_about_its_place_is_refused() {
+        let bytes = Bytes::from_static(b"clean");
+        let digest = scanner_core::sha256_hex(&bytes);
+        for (path, sound) in [
+            (format!("files/{digest}.png"), true),
+            (format!("files/{digest}"), true),
+            ("envelope.json".to_owned(), true),
+            (format!("files/{}.png", "0".repeat(64)), false),
+            (format!("files/{digest}.p/../x"), false),
+            ("envelope./../../x".to_owned(), false),
+            ("../envelope.json".to_owned(), false),
+        ] {
+            let kept = Kept { path: path.clone(), headers: Vec::new(), bytes: bytes.clone() };
+            let release = Released { audience: "page".to_owned(), files: vec![kept], ..Released::default() };
+            let answer = Answer { releases: vec![release], ..Answer::default() };
+            let (head, parts) = answer.to_frame();
+            let back = Answer::from_frame(Frame { head, body: parts.concat() });
+            assert_eq!(back.is_ok_and(|back| back.releases[0].files[0].bytes == bytes), sound, "{path}");
+        }
     }
 
     #[test]

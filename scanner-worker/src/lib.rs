@@ -29,6 +29,6 @@ mod wire;
 
 pub use bench::Bench;
 pub use front::Worker;
-pub use job::{Answer, Attachment, Counts, Death, ScanFormat, ScanJob, SniffFormat, SniffJob, TextJob};
+pub use job::{Answer, Attachment, Counts, Death, Kept, Released, ScanFormat, ScanJob, SniffFormat, SniffJob, TextJob};
 pub use serve::{WORKER_ARGUMENT, serve};
 pub use setup::{NamedPolicy, Setup, SetupError};
