@@ -8,7 +8,7 @@ use crate::{
     json::{Doc, Kind},
     limits::Budget,
     output::{FindingV1, GapV1, findings_v1, gaps_v1},
-    policy::{Audience, Date, Decision, Policy},
+    policy::{Audience, Case, Date, Decision, Policy},
     scan::{Facts, Input, Scanner},
 };
 
@@ -48,16 +48,17 @@ pub fn text_line(
     };
     let died = facts.death.is_some();
     let report = scanner.scan(Input { facts, ..Input::text(text) });
-    let verdict = report.decide(policy, audiences, now);
+    // Only the decision is told, so no safe version is made.
+    let decision = policy.decide(&Case::of(&report, |_| true), audiences, now).decision;
     let answer = LineV1 {
         id,
         line: died.then_some(number),
-        decision: verdict.decision().name(),
+        decision: decision.name(),
         findings: findings_v1(&report.findings),
         gaps: gaps_v1(&report.gaps),
     };
     Some(TextLine {
-        decision: Some(verdict.decision()),
+        decision: Some(decision),
         complete: report.is_complete(),
         json: serde_json::to_string(&answer).unwrap_or_default(),
     })

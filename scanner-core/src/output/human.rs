@@ -89,6 +89,7 @@ fn head(out: &mut String, verdict: &Verdict, paint: Paint) {
             let would_be = audience.would_be.map_or_else(String::new, |would| format!(" (would be {})", would.name()));
             let nothing = match (audience.decision, audience.deliver) {
                 (Decision::Allow | Decision::Sanitize, Deliver::Nothing) => ", deliver nothing",
+                (_, Deliver::Release) => ", cleaned",
                 _ => "",
             };
             format!(

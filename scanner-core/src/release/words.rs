@@ -186,12 +186,22 @@ impl Words<'_> {
         };
         let is_stop = |byte: u8| matches!(byte, b'.' | b'!' | b'?');
         let before = self.text.get(range.start.saturating_sub(SENTENCE)..range.start).unwrap_or_default();
-        let head = before.iter().rev().take_while(|byte| !is_edge(**byte) && !is_stop(**byte)).count();
+        // A full stop within a word ends no sentence: it is an address or a number.
+        let head = before
+            .iter()
+            .rev()
+            .zip(std::iter::once(&b'a').chain(before.iter().rev()))
+            .take_while(|(byte, next)| !is_edge(**byte) && !(is_stop(**byte) && next.is_ascii_whitespace()))
+            .count();
         let blanks = before.get(before.len().saturating_sub(head)..).unwrap_or_default();
         let blanks = blanks.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
         let after = self.text.get(range.end..).unwrap_or_default();
         let after = after.get(..SENTENCE).unwrap_or(after);
-        let tail = after.iter().take_while(|byte| !is_edge(**byte) && !is_stop(**byte)).count();
+        let tail = after
+            .iter()
+            .zip(after.iter().skip(1).chain(std::iter::once(&b' ')))
+            .take_while(|(byte, next)| !is_edge(**byte) && !(is_stop(**byte) && next.is_ascii_whitespace()))
+            .count();
         let stops = after.get(tail..).unwrap_or_default().iter().take_while(|byte| is_stop(**byte)).count();
         let start = range.start.saturating_sub(head).saturating_add(blanks).min(range.start);
         let end = range.end.saturating_add(tail).saturating_add(stops);
