@@ -43,11 +43,13 @@ pub(super) fn clean(
 ) -> Result<Bytes, Uncleanable> {
     let mut pack = Pack::default();
     let mut names = SafeNames::default();
-    let (mut had_files, mut has_files) = (false, false);
+    // More than folders: what they had in them, and what is left of it.
+    let (mut had_more, mut has_files) = (false, false);
     for member in members(subject, cleaning, budget)? {
         if !member.is_sound {
             return Err("a header in the archive is damaged".into());
         }
+        had_more |= member.kind != Kind::Folder;
         match member.kind {
             Kind::Hardlink | Kind::Symlink => cleaning.did("removed a link"),
             Kind::Device => cleaning.did("removed a device"),
@@ -57,7 +59,6 @@ pub(super) fn clean(
                 }
             }
             Kind::File if !member.is_sparse => {
-                had_files = true;
                 let Some(name) = names.file(&member.name, cleaning, budget)? else { continue };
                 let mut bytes = member.data;
                 if !bytes.is_empty() {
@@ -75,7 +76,7 @@ pub(super) fn clean(
             _ => cleaning.did("removed what is no file"),
         }
     }
-    if had_files && !has_files {
+    if had_more && !has_files {
         return Err("nothing in the archive may stay".into());
     }
     Ok(pack.finish())

@@ -29,11 +29,13 @@ pub(super) fn clean(
     }
     let archive = Archive::to_clean(subject, budget)?;
     let (mut names, mut pack) = (SafeNames::default(), Repack::new());
-    let (mut had_files, mut has_files) = (false, false);
+    // More than folders: what they had in them, and what is left of it.
+    let (mut had_more, mut has_files) = (false, false);
     for entry in archive.entries() {
         if !entry.comment.is_empty() {
             cleaning.did("removed a comment");
         }
+        had_more |= entry.kind != Kind::Directory;
         match entry.kind {
             Kind::Symlink => cleaning.did("removed a link"),
             Kind::Device => cleaning.did("removed a device"),
@@ -43,7 +45,6 @@ pub(super) fn clean(
                 }
             }
             Kind::File => {
-                had_files = true;
                 let Some(name) = names.file(&entry.name, cleaning, budget)? else { continue };
                 let mut bytes = archive.whole(entry, budget)?;
                 if !bytes.is_empty() {
@@ -58,7 +59,7 @@ pub(super) fn clean(
             }
         }
     }
-    if had_files && !has_files {
+    if had_more && !has_files {
         return Err("nothing in the archive may stay".into());
     }
     for _ in &archive.unlisted {

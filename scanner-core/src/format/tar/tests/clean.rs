@@ -51,6 +51,7 @@ fn members_are_washed_and_names_made_safe() {
         ],
     );
     refused(&tar(&[file("b.exe", "MZ")]), "nothing in the archive may stay");
+    refused(&tar(&[link("l", b'2', "/etc/passwd")]), "nothing in the archive may stay");
 }
 
 #[test]

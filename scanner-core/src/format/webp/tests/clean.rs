@@ -64,7 +64,7 @@ fn what_is_said_beside_the_pixels_goes() {
     ];
     // The flags of everything, and bits that are kept for later.
     becomes(&webp(&[canvas(0xed, 4, 3), notes.clone(), lossy(4, 3)]), &webp(&[canvas(0, 4, 3), lossy(4, 3)]), &done);
-    becomes(&moving(&[notes.clone()]), &moving(&[]), &done);
+    becomes(&moving(std::slice::from_ref(&notes)), &moving(&[]), &done);
     becomes(&webp(&[lossy(4, 3), notes]), &webp(&[lossy(4, 3)]), &done);
     let inner = [lossy(4, 3), chunk(b"note", b"MZ")].concat();
     let anim = chunk(b"ANIM", &[0; 6]);

@@ -51,6 +51,11 @@ fn members_are_washed() {
         &[("cleaned a file inside", 1), ("removed a file inside", 1)],
     );
     refused("zip", &build(&[member("b.exe", "MZ")]).bytes, "nothing in the archive may stay");
+    let link = Made { mode: 0o120_777, ..member("link", "/etc/passwd") };
+    refused("zip", &build(&[link]).bytes, "nothing in the archive may stay");
+    let folder = Made { mode: 0o040_755, ..member("b/", "") };
+    becomes(&build(&[folder]).bytes, &[("b/", "")], &[]);
+    becomes(&build(&[]).bytes, &[], &[]);
 }
 
 #[test]
