@@ -1,5 +1,6 @@
-//! Time of a scan of charts in this process, beside a decode with the `png` crate in the same run, over the shared
-//! corpus of files: `cargo bench -p scanner-core --bench png`. Says nothing and succeeds where there is no corpus.
+//! Time of a scan and of a cleaning of charts in this process, beside a decode with the `png` crate in the same run, over
+//! the shared corpus of files: `cargo bench -p scanner-core --bench png`. Says nothing and succeeds where there is no
+//! corpus.
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a bench reports to a terminal, and may stop")]
 
 use std::{
@@ -8,7 +9,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use scanner_core::{Input, Limits, RuleSet, Scanner};
+use bytes::Bytes;
+use scanner_core::{Input, Limits, RuleSet, Scanner, clean_alone};
 
 /// Rounds over all charts; the best counts.
 const ROUNDS: u32 = 15;
@@ -24,7 +26,7 @@ fn main() {
         .collect();
     charts.sort_unstable();
     let scanner = Scanner::new(RuleSet::built_in(scanner_rules::FILES).unwrap(), Limits::default());
-    let (mut decoded, mut scanned) = (Duration::MAX, Duration::MAX);
+    let (mut decoded, mut scanned, mut cleaned) = (Duration::MAX, Duration::MAX, Duration::MAX);
     for _ in 0..ROUNDS {
         decoded = decoded.min(time(&charts, |chart| {
             let mut reader = png::Decoder::new(std::io::Cursor::new(chart)).read_info().unwrap();
@@ -34,9 +36,19 @@ fn main() {
         scanned = scanned.min(time(&charts, |chart| {
             hint::black_box(scanner.scan(Input::file("chart.png", chart.to_vec())));
         }));
+        cleaned = cleaned.min(time(&charts, |chart| {
+            hint::black_box(clean_alone("png", &Bytes::copy_from_slice(chart), Limits::default()));
+        }));
     }
-    let share = scanned.as_secs_f64() / decoded.as_secs_f64();
-    println!("{} charts: decode {decoded:?}, scan {scanned:?}: {share:.2} of a decode", charts.len());
+    let share = |of: Duration| of.as_secs_f64() / decoded.as_secs_f64();
+    let (scan, clean) = (share(scanned), share(cleaned));
+    println!("{} charts: decode {decoded:?}", charts.len());
+    println!("scan {scanned:?}: {scan:.2} of a decode");
+    println!("clean {cleaned:?}: {clean:.2} of a decode");
+    let before: usize = charts.iter().map(Vec::len).sum();
+    let cleaned =
+        |chart: &Vec<u8>| clean_alone("png", &chart.clone().into(), Limits::default()).unwrap().unwrap().len();
+    println!("{before} bytes become {}", charts.iter().map(cleaned).sum::<usize>());
 }
 
 fn time(charts: &[Vec<u8>], call: impl Fn(&[u8])) -> Duration {

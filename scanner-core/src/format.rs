@@ -18,12 +18,15 @@ pub(crate) struct Format {
     /// Labels of the types it takes, as in the sniffer's table.
     pub(crate) labels: &'static [&'static str],
     /// States what is in the bytes. An early stop becomes a gap; what was written stays.
-    pub(crate) inspect: fn(&Subject<'_>, &mut Out<'_>, &mut Budget) -> Result<(), Stop>,
+    pub(crate) inspect: Inspect,
     /// Makes the safe version of the bytes; `None` where there is no way to make one.
     pub(crate) clean: Option<Clean>,
     /// Every rule it can find.
     pub(crate) rules: &'static [&'static Rule],
 }
+
+/// States facts of the bytes.
+pub(crate) type Inspect = fn(&Subject<'_>, &mut Out<'_>, &mut Budget) -> Result<(), Stop>;
 
 /// Every format. The first that lists a label takes it; a text that none lists is [`text`].
 pub(crate) const ALL: &[&Format] = &[
@@ -122,6 +125,7 @@ mod keras;
 mod markup;
 mod names;
 mod office;
+mod pack;
 mod path;
 mod picture;
 pub(crate) mod pull;
@@ -222,6 +226,18 @@ pub fn inspect_alone(label: &str, bytes: &Bytes, limits: Limits) -> Option<usize
     let written = out.texts.len().checked_add(out.children.len())?;
     let seen = findings.finish().0.len().checked_add(gaps.len())?;
     written.checked_add(seen)?.checked_add(usize::from(stop.is_some()))
+}
+
+/// One cleaner on its own, for benches: the safe version of the bytes as that type, every file inside kept as it is, or
+/// why there is none. `None` where no cleaner takes the type.
+#[doc(hidden)]
+pub fn clean_alone(label: &str, bytes: &Bytes, limits: Limits) -> Option<Result<Bytes, String>> {
+    let kind = sniff::type_of(label)?;
+    let clean = of(kind)?.clean?;
+    let mut washer = cleaning::KeepAll;
+    let mut cleaning = cleaning::Cleaning::new(&mut washer, &[]);
+    let cleaned = clean(&Subject { bytes, kind }, &mut cleaning, &mut Budget::new(limits));
+    Some(cleaned.map_err(|cleaning::Uncleanable(why)| why.into_owned()))
 }
 
 /// One inspector looked at on its own.

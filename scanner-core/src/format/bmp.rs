@@ -14,11 +14,13 @@ use crate::{
     reader::{Reader, count},
 };
 
+mod clean;
+
 pub(crate) const FORMAT: Format = Format {
     name: "bmp",
     labels: &["bmp"],
     inspect,
-    clean: None,
+    clean: Some(clean::clean),
     rules: &[
         &picture::STRUCTURE,
         &picture::TRUNCATED,

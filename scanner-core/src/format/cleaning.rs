@@ -7,9 +7,11 @@ use std::{borrow::Cow, collections::BTreeMap, fmt};
 use bytes::Bytes;
 
 use crate::{
-    finding::{Finding, Stop},
-    format::Subject,
+    bundle::ArtifactId,
+    finding::{Finding, Findings, Severity, Stop},
+    format::{Inspect, Out, Subject},
     limits::{Budget, Exhausted},
+    sniff::Type,
 };
 
 /// Makes the safe version of an artifact. What cannot be followed to its end is not cleaned.
@@ -31,6 +33,12 @@ impl From<Stop> for Uncleanable {
             Stop::Limit(exhausted) => exhausted.into(),
             Stop::Malformed { what, at } => Self(format!("{what}, at offset {at}").into()),
         }
+    }
+}
+
+impl From<String> for Uncleanable {
+    fn from(why: String) -> Self {
+        Self(why.into())
     }
 }
 
@@ -60,6 +68,40 @@ pub(crate) trait Washer: fmt::Debug {
 
     /// A whole file inside, under the name it has there.
     fn part(&mut self, bytes: &Bytes, name: Option<&str>, budget: &mut Budget) -> Result<Part, Uncleanable>;
+}
+
+/// The safe version, if the format's own inspector has nothing against it: for formats of which the cleaner copies what
+/// only the inspector follows.
+pub(crate) fn proved(
+    inspect: Inspect,
+    kind: &'static Type,
+    bytes: Bytes,
+    budget: &mut Budget,
+) -> Result<Bytes, Uncleanable> {
+    let (mut findings, mut gaps) = (Findings::keeping(1), Vec::new());
+    let subject = Subject { bytes: &bytes, kind };
+    let mut out = Out::new(ArtifactId(0), &subject, &mut findings, &mut gaps);
+    inspect(&subject, &mut out, budget)?;
+    let worst = findings.finish().0.into_iter().find(|finding| finding.severity > Severity::Low);
+    let what = worst.map(|finding| finding.message).or_else(|| gaps.pop().map(|gap| gap.detail));
+    match what {
+        Some(what) => Err(format!("what is left of it is not as it should be: {what}").into()),
+        None => Ok(bytes),
+    }
+}
+
+/// Lets everything inside stay as it is: a cleaner looked at alone.
+#[derive(Debug)]
+pub(crate) struct KeepAll;
+
+impl Washer for KeepAll {
+    fn text(&mut self, _: &[u8], _: &mut Budget) -> Result<Option<Vec<u8>>, Uncleanable> {
+        Ok(None)
+    }
+
+    fn part(&mut self, _: &Bytes, _: Option<&str>, _: &mut Budget) -> Result<Part, Uncleanable> {
+        Ok(Part::Keep)
+    }
 }
 
 /// The cleaning of one artifact.

@@ -17,7 +17,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "compressed",
     labels: &["gzip", "zlib", "bzip2", "xz", "lzma", "lz4", "zstd"],
     inspect,
-    clean: None,
+    clean: Some(clean::clean),
     rules: &[&WINDOW, &EMPTY_MEMBERS, &path::TRAVERSAL, &path::ABSOLUTE, &path::SPECIAL, &path::DISGUISED],
 };
 
@@ -46,6 +46,8 @@ static EMPTY_MEMBERS: Rule = Rule::built_in(
     },
 );
 
+mod clean;
+
 /// Empty members that are odd: programs that write line by line leave one or two.
 const MANY_EMPTY: usize = 100;
 /// Searching runs at several bytes a nanosecond.
@@ -54,26 +56,32 @@ const BYTES_PER_STEP: u64 = 32;
 fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
     let bytes = subject.bytes;
     let mut name = None;
-    let codec = match subject.kind.label {
-        "gzip" => {
+    let codec = codec_of(subject.kind.label);
+    match codec {
+        Codec::Gzip => {
             empty_members(bytes, out, budget)?;
             name = header(bytes, out, budget)?;
-            Codec::Gzip
         }
+        Codec::Zstd => window(bytes, out, budget)?,
+        _ => {}
+    }
+    let mut child = Artifact::new(Origin::Member, Source { packed: bytes.clone(), codec });
+    child.name = name;
+    out.children.push(child);
+    Ok(())
+}
+
+/// How a file of that type is packed.
+fn codec_of(label: &str) -> Codec {
+    match label {
+        "gzip" => Codec::Gzip,
         "zlib" => Codec::Zlib,
         "bzip2" => Codec::Bzip2,
         "xz" => Codec::Xz,
         "lzma" => Codec::Lzma,
         "lz4" => Codec::Lz4,
-        _ => {
-            window(bytes, out, budget)?;
-            Codec::Zstd
-        }
-    };
-    let mut child = Artifact::new(Origin::Member, Source { packed: bytes.clone(), codec });
-    child.name = name;
-    out.children.push(child);
-    Ok(())
+        _ => Codec::Zstd,
+    }
 }
 
 /// Name and comment of the first member (RFC 1952 §2.3.1): Latin-1, up to a zero byte.

@@ -33,6 +33,8 @@ pub(super) struct Dib {
     pub(super) told_bytes: u32,
     /// Bytes of colours and masks between header and pixels.
     pub(super) table_bytes: u64,
+    /// Of these, the masks.
+    pub(super) mask_bytes: u64,
     /// A colour profile: offset from the header, length, and whether it is the name of a file instead.
     pub(super) profile: Option<(u32, u32, bool)>,
     /// What is wrong with the header though it can be followed.
@@ -71,6 +73,7 @@ impl Dib {
                 packing: Packing::Rows,
                 told_bytes: 0,
                 table_bytes: if bits <= 8 { 3_u64 << bits } else { 0 },
+                mask_bytes: 0,
                 profile: None,
                 wrong: None,
                 is_flat: planes == 1,
@@ -122,6 +125,7 @@ impl Dib {
             packing,
             told_bytes,
             table_bytes: listed.saturating_mul(4).saturating_add(masks),
+            mask_bytes: masks,
             profile: profile(bytes, at, header_bytes)?,
             wrong,
             is_flat: planes == 1 || packing == Packing::Picture,

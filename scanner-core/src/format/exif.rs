@@ -15,7 +15,7 @@ use crate::{
         ifd::{Data, Entry},
         picture, strings,
     },
-    limits::{Budget, Resource},
+    limits::{Budget, Exhausted, Resource},
     reader::{Short, count},
     view::{OffsetMap, TextView},
 };
@@ -87,6 +87,30 @@ pub(super) fn read_decoded(
             Ok(())
         }
     }
+}
+
+/// How the picture has to be turned to be seen as it was taken, 2 to 8 (TIFF 6.0 section 8, Orientation), where the
+/// camera says so and it is not as it stands.
+pub(super) fn orientation(data: &[u8], budget: &mut Budget) -> Result<Option<u8>, Exhausted> {
+    budget.spend(Resource::Steps, count(data.len()).saturating_add(STEPS_PER_ENTRY))?;
+    let data = data.strip_prefix(b"Exif\0\0").unwrap_or(data);
+    let Some((data, Ok(first))) = Data::open(data) else { return Ok(None) };
+    let Ok(mut directory) = data.directory(first) else { return Ok(None) };
+    while let Some(Ok(entry)) = directory.entry() {
+        if (entry.tag, entry.kind) == (0x0112, 3) {
+            return Ok(u8::try_from(entry.number).ok().filter(|turned| (2..=8).contains(turned)));
+        }
+    }
+    Ok(None)
+}
+
+/// EXIF data that say how the picture has to be turned, and nothing else.
+pub(super) fn turned(orientation: u8) -> [u8; 26] {
+    let mut data = *b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\0\0\0\0\0\0\0\0";
+    if let Some(value) = data.get_mut(18) {
+        *value = orientation;
+    }
+    data
 }
 
 /// The data being walked.

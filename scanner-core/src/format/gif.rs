@@ -15,6 +15,7 @@ use crate::{
     view::{OffsetMap, TextView},
 };
 
+mod clean;
 mod codes;
 
 use codes::Codes;
@@ -23,7 +24,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "gif",
     labels: &["gif"],
     inspect,
-    clean: None,
+    clean: Some(clean::clean),
     rules: &[
         &picture::STRUCTURE,
         &picture::TRUNCATED,
@@ -125,7 +126,7 @@ impl Picture<'_> {
         colours(flags, reader)?;
         let least = reader.u8()?;
         let pixels_at = reader.position();
-        let blocks = self.sub_blocks(reader, budget)?;
+        let blocks = sub_blocks(reader, budget)?;
         let packed = count(blocks.whole.len());
         let is_first = !std::mem::replace(&mut self.is_drawn, true);
         let most = packed.saturating_mul(MOST_PIXELS_PER_BYTE);
@@ -193,7 +194,7 @@ impl Picture<'_> {
     fn extension(&mut self, reader: &mut Reader<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
         let at = reader.position();
         let label = reader.u8()?;
-        let blocks = self.sub_blocks(reader, budget)?;
+        let blocks = sub_blocks(reader, budget)?;
         let (head, rest) = match blocks.ranges.split_first() {
             Some((head, rest)) => (self.walk.bytes.get(head.clone()).unwrap_or_default(), rest),
             None => return Ok(()),
@@ -240,23 +241,6 @@ impl Picture<'_> {
         Ok(())
     }
 
-    /// The sub-blocks from the cursor on.
-    fn sub_blocks(&self, reader: &mut Reader<'_>, budget: &mut Budget) -> Result<SubBlocks, Stop> {
-        let start = reader.position();
-        let mut ranges = Vec::new();
-        loop {
-            budget.spend(Resource::Steps, STEPS_PER_SUB_BLOCK)?;
-            let end = reader.position();
-            let length = reader.u8()?;
-            if length == 0 {
-                return Ok(SubBlocks { ranges, whole: start..end });
-            }
-            let from = reader.position();
-            reader.take(length.into())?;
-            ranges.push(from..reader.position());
-        }
-    }
-
     /// Everything that can be said only once all blocks were seen.
     fn finish(mut self, walked: &Result<(), Stop>, out: &mut Out<'_>, budget: &mut Budget) {
         // Without a frame, even the screen's size may be words.
@@ -277,12 +261,26 @@ impl Picture<'_> {
     }
 }
 
-/// Passes over a table of colours, if the flags announce one.
-fn colours(flags: u8, reader: &mut Reader<'_>) -> Result<(), Stop> {
-    if flags & 0x80 != 0 {
-        reader.take(6_u64 << (flags & 7))?;
+/// The sub-blocks from the cursor on.
+fn sub_blocks(reader: &mut Reader<'_>, budget: &mut Budget) -> Result<SubBlocks, Stop> {
+    let start = reader.position();
+    let mut ranges = Vec::new();
+    loop {
+        budget.spend(Resource::Steps, STEPS_PER_SUB_BLOCK)?;
+        let end = reader.position();
+        let length = reader.u8()?;
+        if length == 0 {
+            return Ok(SubBlocks { ranges, whole: start..end });
+        }
+        let from = reader.position();
+        reader.take(length.into())?;
+        ranges.push(from..reader.position());
     }
-    Ok(())
+}
+
+/// The table of colours, if the flags announce one.
+fn colours<'a>(flags: u8, reader: &mut Reader<'a>) -> Result<&'a [u8], Stop> {
+    Ok(reader.take(if flags & 0x80 == 0 { 0 } else { 6_u64 << (flags & 7) })?)
 }
 
 fn place(what: &str, at: usize) -> Place {

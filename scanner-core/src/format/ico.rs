@@ -14,11 +14,13 @@ use crate::{
     reader::{Reader, count},
 };
 
+mod clean;
+
 pub(crate) const FORMAT: Format = Format {
     name: "ico",
     labels: &["ico", "cur"],
     inspect,
-    clean: None,
+    clean: Some(clean::clean),
     rules: &[
         &picture::STRUCTURE,
         &picture::TRUNCATED,

@@ -16,6 +16,7 @@ use crate::{
     reader::{Reader, count},
 };
 
+mod clean;
 mod coding;
 
 use coding::{Frame, Tables};
@@ -24,7 +25,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "jpeg",
     labels: &["jpeg"],
     inspect,
-    clean: None,
+    clean: Some(clean::clean),
     rules: &[
         &picture::STRUCTURE,
         &picture::TRUNCATED,

@@ -12,6 +12,10 @@ use crate::{
     reader::count,
 };
 
+mod safe;
+
+pub(super) use safe::SafeNames;
+
 /// Longest part of a path on every common file system, in bytes; and of a whole path (`PATH_MAX`).
 const LONGEST_PART_BYTES: usize = 255;
 const LONGEST_PATH_BYTES: usize = 4096;

@@ -17,6 +17,7 @@ use crate::{
 
 mod animation;
 mod chunk;
+mod clean;
 mod header;
 mod metadata;
 mod pixels;
@@ -30,7 +31,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "png",
     labels: &["png"],
     inspect,
-    clean: None,
+    clean: Some(clean::clean),
     rules: &[
         &rules::SIGNATURE,
         &rules::HEADER,

@@ -14,6 +14,7 @@ use crate::{
     view::TextView,
 };
 
+mod clean;
 mod header;
 mod pax;
 mod rules;
@@ -25,7 +26,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "tar",
     labels: &["tar"],
     inspect,
-    clean: None,
+    clean: Some(clean::clean),
     rules: &[
         &rules::STRUCTURE,
         &rules::CHECKSUM,
@@ -56,16 +57,7 @@ const LONGEST_DESCRIPTION_BYTES: u64 = 64 * 1024;
 const SETUID_OR_SETGID: u64 = 0o6000;
 
 fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
-    let mut tape = Tape {
-        bytes: subject.bytes,
-        names: Names::default(),
-        seen: BTreeSet::new(),
-        links: BTreeSet::new(),
-        global: Extended::default(),
-        next: Extended::default(),
-        descriptions: 0,
-        members: 0,
-    };
+    let mut tape = Tape::over(subject.bytes);
     let walked = tape.walk(out, budget);
     tape.names.read("names", out);
     walked
@@ -85,6 +77,8 @@ struct Tape<'a> {
     /// Descriptions since the last member.
     descriptions: u32,
     members: u64,
+    /// Where members go that are to be written again.
+    kept: Option<Vec<clean::Kept>>,
 }
 
 /// One member, with what its descriptions say.
@@ -109,7 +103,21 @@ impl Member<'_> {
     }
 }
 
-impl Tape<'_> {
+impl<'a> Tape<'a> {
+    fn over(bytes: &'a Bytes) -> Self {
+        Self {
+            bytes,
+            names: Names::default(),
+            seen: BTreeSet::new(),
+            links: BTreeSet::new(),
+            global: Extended::default(),
+            next: Extended::default(),
+            descriptions: 0,
+            members: 0,
+            kept: None,
+        }
+    }
+
     fn walk(&mut self, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
         let mut reader = Reader::new(self.bytes);
         loop {
@@ -257,6 +265,17 @@ impl Tape<'_> {
         self.members = self.members.saturating_add(1);
         let is_renamed = own.is_some();
         let name = own.unwrap_or_else(|| plain.clone());
+        if let Some(kept) = &mut self.kept {
+            let is_sparse = header.kind == Kind::GnuSparse || next.real_size.is_some();
+            kept.push(clean::Kept {
+                name,
+                kind: header.kind,
+                data,
+                is_sparse,
+                is_sound: header.is_sound && header.faults.is_empty(),
+            });
+            return Ok(());
+        }
         let member = Member { header, name, target, data, number: self.members };
         path::judge(&member.name, header.span(), &member.place(), out, budget)?;
         if is_renamed && plain != member.name {

@@ -18,6 +18,7 @@ use crate::{
     sniff::{self, sniff},
 };
 
+mod clean;
 mod page;
 
 use page::Page;
@@ -38,7 +39,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "tiff",
     labels: &["tiff"],
     inspect,
-    clean: None,
+    clean: Some(clean::clean),
     rules: &[
         &LOOP,
         &picture::STRUCTURE,

@@ -12,11 +12,13 @@ use crate::{
     reader::{Reader, count},
 };
 
+mod clean;
+
 pub(crate) const FORMAT: Format = Format {
     name: "webp",
     labels: &["webp"],
     inspect,
-    clean: None,
+    clean: Some(clean::clean),
     rules: &[
         &picture::STRUCTURE,
         &picture::TRUNCATED,

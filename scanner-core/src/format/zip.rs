@@ -23,20 +23,23 @@ use crate::{
 };
 
 mod check;
+mod clean;
 mod end;
 mod entry;
 mod layout;
 mod package;
+mod repack;
 mod rules;
 mod walk;
 
 pub(crate) use entry::{Entry, Kind};
+pub(crate) use repack::{Packing, Repack};
 
 pub(crate) const FORMAT: Format = Format {
     name: "zip",
     labels: &["zip", "jar", "apk", "whl", "npz", "pytorch", "keras"],
     inspect,
-    clean: None,
+    clean: Some(clean::clean),
     rules: &[
         &rules::STRUCTURE,
         &rules::MISMATCH,
@@ -109,21 +112,26 @@ pub(crate) enum Closed {
 /// Walks a zip: directory and local headers. Says what is wrong with it; its comments are read. Cannot fail: what ended
 /// the walk early comes out of [`Archive::finish`], after the entries that were found have been looked at.
 pub(crate) fn open<'a>(subject: &Subject<'a>, out: &mut Out<'_>, budget: &mut Budget) -> Archive<'a> {
-    let mut archive = Archive {
-        bytes: subject.bytes,
-        entries: Vec::new(),
-        index: OnceCell::new(),
-        closed: Cell::default(),
-        unlisted: Vec::new(),
-        stop: None,
-    };
+    let mut archive = Archive::over(subject.bytes);
     archive.stop = archive.walk(out, budget).err();
     let judged = archive.judge(out, budget).err();
     archive.stop = archive.stop.take().or(judged);
     archive
 }
 
-impl Archive<'_> {
+impl<'a> Archive<'a> {
+    /// Nothing walked yet.
+    fn over(bytes: &'a Bytes) -> Self {
+        Self {
+            bytes,
+            entries: Vec::new(),
+            index: OnceCell::new(),
+            closed: Cell::default(),
+            unlisted: Vec::new(),
+            stop: None,
+        }
+    }
+
     /// Every entry, in the order of the directory.
     pub(crate) fn entries(&self) -> &[Entry] {
         &self.entries

@@ -5,6 +5,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::format::testing::{self, Seen, look};
 
+mod clean;
+
 /// A header of forty bytes and what follows it.
 fn bmp(width: i32, height: i32, bits: u16, method: u32, table: &[u8], pixels: &[u8]) -> Vec<u8> {
     let start = u32::try_from(54 + table.len()).unwrap();

@@ -1,6 +1,8 @@
 use super::*;
 use crate::format::testing::look;
 
+mod clean;
+
 /// The head of a gzip member with every optional field.
 fn dressed(name: &[u8], comment: &[u8]) -> Vec<u8> {
     [&b"\x1f\x8b\x08\x1c\0\0\0\0\0\xff\x03\0abc"[..], name, b"\0", comment, b"\0", b"\x03\0\0\0\0\0\0\0\0\0"].concat()

@@ -5,6 +5,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::format::testing::{self, Seen, look};
 
+mod clean;
+
 /// A screen of two colours.
 fn screen(width: u16, height: u16) -> Vec<u8> {
     [b"GIF89a", &width.to_le_bytes()[..], &height.to_le_bytes(), &[0x80, 0, 0], &[0, 0, 0, 255, 255, 255]].concat()

@@ -3,6 +3,8 @@
 use super::*;
 use crate::format::testing::{self, Seen, look};
 
+mod clean;
+
 /// Two by two pixels of 32 bits, and the mask below.
 fn bitmap() -> Vec<u8> {
     let mut bytes = 40_u32.to_le_bytes().to_vec();

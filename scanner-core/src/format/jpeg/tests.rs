@@ -3,7 +3,12 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::format::testing::{self, Seen, look};
+use crate::{
+    format::testing::{self, Seen, look},
+    limits::Limits,
+};
+
+mod clean;
 
 fn segment(marker: u8, content: &[u8]) -> Vec<u8> {
     let length = u16::try_from(content.len() + 2).unwrap();

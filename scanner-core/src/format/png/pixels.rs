@@ -96,19 +96,19 @@ impl Picture<'_> {
 
 /// What the packed data of a picture turned out to be.
 #[derive(Debug)]
-struct Outcome {
+pub(super) struct Outcome {
     /// The first row whose filter byte is none of the five, counted from zero.
-    bad_filter: Option<u64>,
+    pub(super) bad_filter: Option<u64>,
     /// How the stream compares with the picture.
-    end: End,
+    pub(super) end: End,
     /// Where in the file the stream ended or broke.
-    at: usize,
+    pub(super) at: usize,
     /// What came out behind the last row.
     excess: Vec<u8>,
 }
 
 #[derive(Debug)]
-enum End {
+pub(super) enum End {
     /// Exactly the rows, and the checksum is right.
     Complete,
     /// All the rows, but then no proper end.
@@ -123,7 +123,12 @@ enum End {
 
 /// Unpacks the pieces of a stream and counts rows. Needs no memory but a window; pays steps, and for excess only
 /// unpacked bytes.
-fn check(header: &Header, bytes: &[u8], pieces: &[Range<usize>], budget: &mut Budget) -> Result<Outcome, Exhausted> {
+pub(super) fn check(
+    header: &Header,
+    bytes: &[u8],
+    pieces: &[Range<usize>],
+    budget: &mut Budget,
+) -> Result<Outcome, Exhausted> {
     let packed = pieces.iter().fold(0_u64, |sum, piece| sum.saturating_add(count(piece.len())));
     let needed = header.unpacked_bytes();
     let mut rows = Rows { passes: header.passes(), left: 0, rows: 0, row: 0, seen: 0, bad_filter: None };

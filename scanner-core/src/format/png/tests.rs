@@ -11,6 +11,8 @@ use crate::{
     limits::{Limits, Resource},
 };
 
+mod clean;
+
 fn zlib(plain: &[u8]) -> Vec<u8> {
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::best());
     encoder.write_all(plain).unwrap();

@@ -3,6 +3,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::{format::testing::Seen, limits::Limits};
 
+mod clean;
+
 /// A header of 512 bytes.
 #[derive(Clone)]
 struct Made {

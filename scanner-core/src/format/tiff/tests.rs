@@ -8,6 +8,8 @@ use crate::format::{
     testing::{self, Seen, look},
 };
 
+mod clean;
+
 /// Four by three pixels of eight bits in one strip at 200.
 const ROWS: [Row; 8] = [
     (0x0100, 3, 1, 4),

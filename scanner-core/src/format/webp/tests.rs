@@ -5,6 +5,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::format::testing::{self, Seen, look};
 
+mod clean;
+
 fn chunk(name: &[u8; 4], content: &[u8]) -> Vec<u8> {
     let mut chunk = [&name[..], &u32::try_from(content.len()).unwrap().to_le_bytes(), content].concat();
     chunk.resize(chunk.len().next_multiple_of(2), 0);

@@ -2,9 +2,11 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::{
-    format::testing::Seen,
+    format::testing::{Seen, look},
     limits::{Limits, Resource},
 };
+
+mod clean;
 
 /// One member, as the builder writes it twice: before its data and in the directory.
 #[derive(Clone)]
@@ -40,6 +42,14 @@ fn member(name: impl AsRef<[u8]>, data: impl AsRef<[u8]>) -> Made {
         descriptor: Vec::new(),
         offset: None,
     }
+}
+
+/// A member that is packed.
+fn deflated(name: &str, data: &[u8]) -> Made {
+    let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::default());
+    std::io::Write::write_all(&mut encoder, data).unwrap();
+    let (size, crc) = (Some(data.len() as u32), Some(crc_of(data)));
+    Made { method: 8, size, crc, ..member(name, encoder.finish().unwrap()) }
 }
 
 fn crc_of(data: &[u8]) -> u32 {
