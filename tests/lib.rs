@@ -13,7 +13,8 @@ use std::{
 };
 
 use scanner_core::{
-    Audience, Date, Decision, Input, Kind, Limits, Policy, Report, Resource, RuleSet, Scanner, Verdict, visible,
+    Audience, Date, Decision, Input, Kind, Limits, Policy, Release, Report, Resource, RuleSet, Scanner, Verdict,
+    visible,
 };
 
 /// The root of the project.
@@ -146,7 +147,8 @@ pub fn decide(report: &Report, policy_name: &str) -> Verdict {
     report.decide(&policy(policy_name), &Audience::BUILT_IN, Some(today()))
 }
 
-/// What a golden holds: artifacts, findings, gaps, what was spent, and the decision under each built-in policy.
+/// What a golden holds: the decision under each built-in policy and what may leave, artifacts, findings, gaps, what was
+/// spent.
 #[allow(clippy::expect_used, reason = "writing to a string does not fail")]
 pub fn golden(report: &Report) -> String {
     let mut out = String::new();
@@ -163,7 +165,41 @@ pub fn golden(report: &Report) -> String {
             })
             .collect();
         writeln!(out, "{name}: {}", decisions.join(", ")).expect("write");
+        if *name == "default" {
+            released(&verdict, &mut out);
+        }
     }
+    out + &seen(report)
+}
+
+/// What was taken out for each audience, or why nothing leaves that could have been cleaned.
+#[allow(clippy::expect_used, reason = "writing to a string does not fail")]
+fn released(verdict: &Verdict, out: &mut String) {
+    for answer in verdict.audiences() {
+        match verdict.release(&answer.audience) {
+            Some(Release::Cleaned(released)) => {
+                let actions: Vec<String> = released
+                    .actions
+                    .iter()
+                    .map(|action| {
+                        let artifact = action.artifact.map_or_else(|| "-".to_owned(), |id| id.to_string());
+                        format!("{artifact} {} {}", action.action, action.count)
+                    })
+                    .collect();
+                writeln!(out, "release {}: {}", answer.audience, actions.join(", ")).expect("write");
+            }
+            Some(Release::Withheld(why)) if answer.decision == Decision::Sanitize => {
+                writeln!(out, "withheld {}: {why}", answer.audience).expect("write");
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Artifacts, findings, gaps and what was spent: what one scan says, before any policy.
+#[allow(clippy::expect_used, reason = "writing to a string does not fail")]
+pub fn seen(report: &Report) -> String {
+    let mut out = String::new();
     if let Some(provider) = report.source.provider {
         let status = report.source.status.map_or("none", |status| status.name());
         writeln!(out, "source {provider}, status {status}").expect("write");

@@ -69,7 +69,7 @@ pub use policy::*;
 pub use provider::provider_names;
 pub use reader::*;
 pub use receipt::*;
-pub use release::{Action, Released, safe_name, serving_headers};
+pub use release::{Action, Released, Served, safe_name, serving_headers};
 pub use scan::*;
 pub use settings::SettingsError;
 pub use sniff::*;

@@ -164,12 +164,19 @@ pub struct AudienceSettings {
     pub like: Option<Audience>,
     /// Types that may be shown in place; `None` for all.
     inline: Option<Vec<Pattern>>,
+    /// Types that are shown whole in a sandbox: what acts in them acts there and reaches nothing.
+    sandbox: Option<Vec<Pattern>>,
 }
 
 impl AudienceSettings {
     /// Whether a type may be shown in place, rather than offered as a file.
     pub fn may_inline(&self, label: &str, mime: &str) -> bool {
         self.inline.as_ref().is_none_or(|types| types.iter().any(|kind| kind.fits(label) || kind.fits(mime)))
+    }
+
+    /// Whether a type, where it is allowed as it came, is shown whole in a sandbox.
+    pub fn is_sandboxed(&self, label: &str, mime: &str) -> bool {
+        self.sandbox.iter().flatten().any(|kind| kind.fits(label) || kind.fits(mime))
     }
 }
 

@@ -26,7 +26,7 @@ mod terminal;
 mod tests;
 mod words;
 
-pub use headers::{safe_name, serving_headers};
+pub use headers::{Served, safe_name, serving_headers};
 
 use place::{Edit, Placer};
 use words::{Ledger, Words};

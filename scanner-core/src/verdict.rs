@@ -7,8 +7,8 @@ use bytes::Bytes;
 use crate::{
     bundle::ArtifactId,
     format::cleaning::Uncleanable,
-    policy::{Answer, Audience, Case, Date, Decided, Decision, Deliver, ForAudience, Policy},
-    release::{Maker, Released, serving_headers},
+    policy::{Answer, Audience, AudienceSettings, Case, Date, Decided, Decision, Deliver, ForAudience, Policy},
+    release::{Maker, Released, Served, serving_headers},
     scan::{ArtifactRecord, Input, Report},
 };
 
@@ -22,6 +22,8 @@ pub struct Verdict {
     decided_on: Option<Date>,
     /// One for each audience.
     releases: Vec<Held>,
+    /// What the policy says of each audience.
+    settings: Vec<AudienceSettings>,
 }
 
 /// What may leave for one audience.
@@ -100,6 +102,7 @@ impl Report {
             decided_on: now.filter(|_| decided.uses_date),
             decided,
             releases,
+            settings: audiences.iter().map(|audience| policy.settings(audience).cloned().unwrap_or_default()).collect(),
         }
     }
 
@@ -253,11 +256,24 @@ impl Verdict {
         let record = usize::try_from(artifact.0).ok().and_then(|at| self.report.artifacts.get(at));
         match (self.held(audience).and_then(|held| held.parts.get(&artifact)), record) {
             (Some(Some(bytes)), Some(record)) => {
-                let headers = serving_headers(record.kind, record.name.as_deref(), audience, true);
-                Delivery::Release(bytes.clone(), headers)
+                Delivery::Release(bytes.clone(), self.headers(audience, record, Served::Cleaned))
             }
             _ => Delivery::Nothing(format!("{artifact} has no safe version")),
         }
+    }
+
+    /// The headers to serve an artifact with, in that version; as it came, it may be for a sandbox.
+    pub(crate) fn headers(
+        &self,
+        audience: &Audience,
+        record: &ArtifactRecord,
+        served: Served,
+    ) -> Vec<(String, String)> {
+        let at = self.decided.audiences.iter().position(|asked| asked.audience == *audience);
+        let settings = at.and_then(|at| self.settings.get(at));
+        let is_sandboxed = settings.is_some_and(|settings| settings.is_sandboxed(record.kind.label, record.kind.mime));
+        let served = if served == Served::Original && is_sandboxed { Served::Sandboxed } else { served };
+        serving_headers(record.kind, record.name.as_deref(), audience, served)
     }
 
     fn held(&self, audience: &Audience) -> Option<&Held> {

@@ -8,7 +8,7 @@ use crate::{
     bundle::Origin,
     finding::sha256_hex,
     policy::Audience,
-    release::{safe_name, serving_headers},
+    release::{Served, safe_name},
     scan::ArtifactRecord,
     verdict::{Delivery, Release, Verdict},
 };
@@ -135,9 +135,7 @@ fn file<'a>(
 ) -> FileV1<'a> {
     let answer = verdict.answer(audience, record.id);
     let (leaving, why) = match verdict.delivery(audience, record.id) {
-        Delivery::Original(bytes) => {
-            (Some((bytes, serving_headers(record.kind, record.name.as_deref(), audience, false))), None)
-        }
+        Delivery::Original(bytes) => (Some((bytes, verdict.headers(audience, record, Served::Original))), None),
         Delivery::Release(bytes, headers) => (Some((bytes, headers)), None),
         Delivery::Nothing(why) => (None, Some(why)),
     };
@@ -182,7 +180,8 @@ fn whole_of(verdict: &Verdict, audience: &Audience, bytes: Bytes, is_envelope: b
     match first {
         Some(record) => {
             let path = kept_at(&sha256_hex(&bytes), record.kind.extensions.first().copied());
-            let headers = serving_headers(record.kind, record.name.as_deref(), audience, is_cleaned);
+            let served = if is_cleaned { Served::Cleaned } else { Served::Original };
+            let headers = verdict.headers(audience, record, served);
             Leaving { bytes, path, headers }
         }
         None => {

@@ -16,7 +16,7 @@ use words::{check_name, decision, known, one, patterns};
 const SCHEMA: &str = "scanner.policy/v1";
 const KEYS: [&str; 9] =
     ["schema", "name", "extends", "enforced", "otherwise", "incomplete", "audiences", "when", "except"];
-const AUDIENCE_KEYS: [&str; 4] = ["max_text_bytes", "keep", "inline", "like"];
+const AUDIENCE_KEYS: [&str; 5] = ["max_text_bytes", "keep", "inline", "sandbox", "like"];
 const EXCEPT_KEYS: [&str; 5] = ["fingerprint", "rule", "sha256", "reason", "expires"];
 /// Policies below policies: the shipped ones need one.
 const BASES: usize = 4;
@@ -123,6 +123,7 @@ fn audiences(
             keep: one(&table, "keep", &Keep::ALL, Keep::name)?.unwrap_or(before.keep),
             like: like(&table, &audience)?.or(before.like),
             inline: patterns(&table, "inline", |_| Ok(()))?.or(before.inline),
+            sandbox: patterns(&table, "sandbox", |_| Ok(()))?.or(before.sandbox),
         };
         match place.and_then(|place| known.get_mut(place)) {
             Some(entry) => entry.1 = settings,

@@ -23,33 +23,40 @@ const DEVICES: [&str; 22] = [
     "lpt3", "lpt4", "lpt5", "lpt6", "lpt7", "lpt8", "lpt9",
 ];
 
+/// In which version an artifact is served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Served {
+    /// As it came.
+    Original,
+    /// Cleaned: nothing in it acts.
+    Cleaned,
+    /// As it came, and a policy wants what acts in it to act, in a sandbox that reaches nothing.
+    Sandboxed,
+}
+
 /// The headers to serve an artifact with: `(name, value)`, each value printable ASCII.
 ///
 /// The media type is that of the bytes, never the declared one. Content is opened in a sandbox without an origin of its
 /// own (`Content-Security-Policy: sandbox`, CSP3 §6.4), loads nothing, is not sniffed (`nosniff`, Fetch §3.6), is not
 /// read from other sites (`Cross-Origin-Resource-Policy`) and tells nobody where it came from (`Referrer-Policy`).
-/// Shown in place is only what is on a short list, and markup only when `is_cleaned`.
+/// Shown in place is only what is on a short list, and markup only when it was cleaned or a policy wants it sandboxed.
 ///
 /// ```
-/// use scanner_core::{Audience, serving_headers, type_of};
+/// use scanner_core::{Audience, Served, serving_headers, type_of};
 /// let html = type_of("html").unwrap();
-/// let headers = serving_headers(html, Some("../../naïve.html"), &Audience::DOWNLOAD, false);
+/// let headers = serving_headers(html, Some("../../naïve.html"), &Audience::DOWNLOAD, Served::Original);
 /// let value = |name: &str| headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str()).unwrap();
 /// assert_eq!(value("Content-Type"), "text/html; charset=utf-8");
 /// assert_eq!(value("Content-Disposition"), "attachment; filename=\"na_ve.html\"; filename*=UTF-8''na%C3%AFve.html");
 /// assert!(value("Content-Security-Policy").starts_with("sandbox;"));
 /// ```
-pub fn serving_headers(
-    kind: &Type,
-    name: Option<&str>,
-    audience: &Audience,
-    is_cleaned: bool,
-) -> Vec<(String, String)> {
+pub fn serving_headers(kind: &Type, name: Option<&str>, audience: &Audience, served: Served) -> Vec<(String, String)> {
     let name = safe_name(name, kind);
     let is_shown = *audience != Audience::DOWNLOAD;
     let is_inline = is_shown
         && (INLINE.contains(&kind.mime)
-            || is_cleaned && SANDBOXED.contains(&kind.mime)
+            || served != Served::Original && SANDBOXED.contains(&kind.mime)
             || kind.is_text && kind.risk == Risk::Inert);
     let media_type = match kind.mime {
         // Text that a browser has no other use for is plain text; what it does not know it saves.
@@ -63,10 +70,17 @@ pub fn serving_headers(
         }
         mime => mime.to_owned(),
     };
-    let csp = if SANDBOXED.contains(&kind.mime) {
-        "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; font-src data:"
-    } else {
-        "sandbox; default-src 'none'"
+    let csp = match served {
+        // A report of a plotting library draws itself: its own scripts run, in an origin of their own, and reach nothing.
+        Served::Sandboxed if is_inline => {
+            "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval' data: blob:; \
+             style-src 'unsafe-inline'; img-src data: blob:; font-src data:; worker-src blob:; form-action 'none'; \
+             base-uri 'none'"
+        }
+        _ if SANDBOXED.contains(&kind.mime) => {
+            "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; font-src data:"
+        }
+        _ => "sandbox; default-src 'none'",
     };
     let disposition = if is_inline { "inline" } else { "attachment" };
     [
@@ -183,22 +197,37 @@ mod tests {
 
     #[test]
     fn only_what_is_on_the_list_is_shown_in_place() {
-        for (label, audience, is_cleaned, shown) in [
-            ("png", Audience::PAGE, false, true),
-            ("png", Audience::DOWNLOAD, false, false),
-            ("svg", Audience::PAGE, false, false),
-            ("svg", Audience::PAGE, true, true),
-            ("html", Audience::DOWNLOAD, true, false),
-            ("pdf", Audience::PAGE, true, false),
-            ("elf", Audience::PAGE, false, false),
+        for (label, audience, served, shown) in [
+            ("png", Audience::PAGE, Served::Original, true),
+            ("png", Audience::DOWNLOAD, Served::Original, false),
+            ("svg", Audience::PAGE, Served::Original, false),
+            ("svg", Audience::PAGE, Served::Cleaned, true),
+            ("html", Audience::DOWNLOAD, Served::Cleaned, false),
+            ("pdf", Audience::PAGE, Served::Cleaned, false),
+            ("elf", Audience::PAGE, Served::Original, false),
         ] {
-            let headers = serving_headers(type_of(label).unwrap(), Some("a"), &audience, is_cleaned);
+            let headers = serving_headers(type_of(label).unwrap(), Some("a"), &audience, served);
             assert_eq!(value(&headers, "Content-Disposition").starts_with("inline;"), shown, "{label} {audience}");
             assert!(value(&headers, "Content-Security-Policy").starts_with("sandbox; default-src 'none'"));
             assert!(!value(&headers, "Content-Security-Policy").contains("allow-"));
         }
-        let elf = serving_headers(type_of("elf").unwrap(), None, &Audience::DOWNLOAD, false);
+        let elf = serving_headers(type_of("elf").unwrap(), None, &Audience::DOWNLOAD, Served::Original);
         assert_eq!(value(&elf, "Content-Type"), "application/octet-stream");
+    }
+
+    #[test]
+    fn a_sandboxed_report_runs_its_scripts_and_reaches_nothing() {
+        let headers = serving_headers(type_of("html").unwrap(), Some("plot"), &Audience::PAGE, Served::Sandboxed);
+        let policy = value(&headers, "Content-Security-Policy");
+        assert!(value(&headers, "Content-Disposition").starts_with("inline;"));
+        assert!(policy.starts_with("sandbox allow-scripts; default-src 'none';"));
+        assert!(
+            !["allow-same-origin", "http", "*", "connect-src"].iter().any(|word| policy.contains(word)),
+            "{policy}"
+        );
+        // Saved, it is a file like any other.
+        let saved = serving_headers(type_of("html").unwrap(), Some("plot"), &Audience::DOWNLOAD, Served::Sandboxed);
+        assert!(!value(&saved, "Content-Security-Policy").contains("allow-"));
     }
 
     #[test]
@@ -225,7 +254,7 @@ mod tests {
             let safe = safe_name(Some(&name), kind);
             prop_assert!(!safe.is_empty() && safe.len() <= NAME_BYTES && !safe.contains(['/', '\\']) && !safe.starts_with('.'));
             prop_assert_eq!(safe_name(Some(&safe), kind), safe.clone());
-            for (name, value) in serving_headers(kind, Some(&name), &Audience::BUILT_IN[audience], true) {
+            for (name, value) in serving_headers(kind, Some(&name), &Audience::BUILT_IN[audience], Served::Cleaned) {
                 prop_assert!(value.bytes().all(|byte| (0x20..0x7f).contains(&byte)), "{}: {:?}", name, value);
             }
         }

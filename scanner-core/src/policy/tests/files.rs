@@ -168,7 +168,7 @@ fn the_head_is_checked() {
 fn audiences_are_checked() {
     refused(
         "[audiences.model]\nmax = 1\n",
-        "5:1: unknown key \"max\", expected one of: max_text_bytes, keep, inline, like",
+        "5:1: unknown key \"max\", expected one of: max_text_bytes, keep, inline, sandbox, like",
     );
     refused("[audiences.model]\nkeep = 'tial'\n", "5:8: unknown keep \"tial\", did you mean \"tail\"?");
     refused(
