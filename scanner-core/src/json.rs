@@ -271,6 +271,12 @@ impl Doc {
         Some(decoded(raw, plain))
     }
 
+    /// Where the key of a value stands in the input, quotes excluded.
+    pub(crate) fn key_span(&self, id: NodeId) -> Option<Span> {
+        let key = self.node(id)?.key?;
+        Some(Span { start: offset(key.start), end: offset(key.end) })
+    }
+
     /// Whether a value stands under that key.
     pub(crate) fn has_key(&self, id: NodeId, key: &str) -> bool {
         match self.raw_key(id) {
