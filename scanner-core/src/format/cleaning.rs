@@ -2,7 +2,7 @@
 //! what the format is for and nothing that acts: it writes what is on its list and leaves out the rest, so cleaning
 //! twice changes nothing. It knows no policy: what texts and files inside become is asked of a [`Washer`].
 
-use std::{borrow::Cow, collections::BTreeMap, fmt};
+use std::{borrow::Cow, collections::BTreeMap, fmt, ops::Range};
 
 use bytes::Bytes;
 
@@ -10,12 +10,43 @@ use crate::{
     bundle::ArtifactId,
     finding::{Finding, Findings, Severity, Stop},
     format::{Inspect, Out, Subject},
-    limits::{Budget, Exhausted},
+    limits::{Budget, Exhausted, Resource},
+    reader::count,
     sniff::Type,
 };
 
 /// Makes the safe version of an artifact. What cannot be followed to its end is not cleaned.
 pub(crate) type Clean = fn(&Subject<'_>, &mut Cleaning<'_>, &mut Budget) -> Result<Bytes, Uncleanable>;
+
+/// The cleaner of what has no structure in which anything could act: the texts in it were looked at as they stand.
+#[expect(clippy::unnecessary_wraps, reason = "it is one of many cleaners")]
+pub(crate) fn same(subject: &Subject<'_>, _: &mut Cleaning<'_>, _: &mut Budget) -> Result<Bytes, Uncleanable> {
+    Ok(subject.bytes.clone())
+}
+
+/// A text with some ranges replaced, in the order in which they stand; one that lies in an earlier one is dropped. What
+/// is written is paid for.
+pub(crate) fn edited(
+    text: &[u8],
+    mut edits: Vec<(Range<usize>, Vec<u8>)>,
+    budget: &mut Budget,
+) -> Result<Vec<u8>, Exhausted> {
+    edits.sort_by_key(|(range, _)| (range.start, std::cmp::Reverse(range.end)));
+    let added = edits.iter().fold(0_u64, |sum, (_, new)| sum.saturating_add(count(new.len())));
+    budget.spend(Resource::DecodedBytes, count(text.len()).saturating_add(added))?;
+    let mut out = Vec::with_capacity(text.len());
+    let mut done = 0_usize;
+    for (range, new) in edits {
+        if range.start < done {
+            continue;
+        }
+        out.extend_from_slice(text.get(done..range.start).unwrap_or_default());
+        out.extend_from_slice(&new);
+        done = range.end;
+    }
+    out.extend_from_slice(text.get(done..).unwrap_or_default());
+    Ok(out)
+}
 
 /// Why something has no safe version: for the person who has to decide.
 #[derive(Clone, Debug, PartialEq, Eq)]

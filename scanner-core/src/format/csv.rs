@@ -11,12 +11,18 @@ use crate::{
     view::TextView,
 };
 
+mod defused;
 mod formula;
 
 use formula::Formula;
 
-pub(crate) const FORMAT: Format =
-    Format { name: "csv", labels: &["csv", "tsv"], inspect, clean: None, rules: &[&FORMULA, &DDE, &NUL, &ESCAPE] };
+pub(crate) const FORMAT: Format = Format {
+    name: "csv",
+    labels: &["csv", "tsv"],
+    inspect,
+    clean: Some(defused::clean),
+    rules: &[&FORMULA, &DDE, &NUL, &ESCAPE],
+};
 
 static FORMULA: Rule = Rule::built_in(
     "csv/formula",
@@ -93,7 +99,7 @@ fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Res
     {
         read.text = plain;
     }
-    let separator = if subject.kind.label == "tsv" { b'\t' } else { separator(&view.text) };
+    let separator = separator(subject.kind.label, &view.text);
     let (mut formulas, mut commands) = (0_u64, 0_u64);
     for cell in Cells::of(&view.text, separator) {
         let Some(found) = formula::judge(cell.value, separator) else { continue };
@@ -126,7 +132,10 @@ fn placed(finding: Finding, view: &TextView, start: u64, end: u64) -> Finding {
 }
 
 /// The separator that gives most lines of the beginning the same number of cells, and more than one.
-fn separator(text: &[u8]) -> u8 {
+fn separator(label: &str, text: &[u8]) -> u8 {
+    if label == "tsv" {
+        return b'\t';
+    }
     let prefix = text.get(..PREFIX).unwrap_or(text);
     let score = |separator: u8| {
         let counts = prefix.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).map(|line| {
@@ -155,17 +164,14 @@ fn separator(text: &[u8]) -> u8 {
 
 /// Where an escape sequence begins that is more than a colour.
 fn escape(text: &[u8]) -> Option<usize> {
-    memchr::memchr_iter(0x1b, text).find(|at| {
-        let rest = text.get(at.saturating_add(1)..).unwrap_or_default();
-        let parameters = rest
-            .iter()
-            .skip(1)
-            .take(32)
-            .take_while(|byte| byte.is_ascii_digit() || matches!(byte, b';' | b':'))
-            .count();
-        let is_colour = rest.first() == Some(&b'[') && rest.get(parameters.saturating_add(1)) == Some(&b'm');
-        !is_colour
-    })
+    memchr::memchr_iter(0x1b, text).find(|at| !is_colour(text.get(at.saturating_add(1)..).unwrap_or_default()))
+}
+
+/// Whether what stands behind an escape only sets a colour.
+fn is_colour(rest: &[u8]) -> bool {
+    let of_parameters = |byte: &&u8| byte.is_ascii_digit() || matches!(byte, b';' | b':');
+    let parameters = rest.iter().skip(1).take(32).take_while(of_parameters).count();
+    rest.first() == Some(&b'[') && rest.get(parameters.saturating_add(1)) == Some(&b'm')
 }
 
 /// The text with a blank for each carriage return that ends no line; `None` where there is none.

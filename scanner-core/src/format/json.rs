@@ -10,7 +10,7 @@ use memchr::memchr2;
 
 use crate::{
     finding::{Confidence, Finding, Rule, RuleText, Severity, Stop},
-    format::{Format, Out, Subject, keras, text},
+    format::{Format, Out, Subject, cleaning, keras, text},
     json::{self, NESTING},
     limits::{Budget, Resource},
     reader::count,
@@ -21,7 +21,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "json",
     labels: &["json", "jsonl"],
     inspect,
-    clean: None,
+    clean: Some(cleaning::same),
     rules: &[&DEEP, &DUPLICATE, &CUT, &keras::LAMBDA],
 };
 

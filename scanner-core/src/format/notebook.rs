@@ -19,6 +19,7 @@ use crate::{
     view::{OffsetMap, TextView},
 };
 
+mod filtered;
 #[cfg(test)]
 mod tests;
 
@@ -26,7 +27,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "notebook",
     labels: &["ipynb"],
     inspect,
-    clean: None,
+    clean: Some(filtered::clean),
     rules: &[&ACTIVE, &SHELL, &super::json::DUPLICATE],
 };
 
@@ -177,15 +178,7 @@ impl Notebook<'_> {
             self.value(value, &mime, at, out, budget)?;
         }
         // Version 3 has its forms beside each other, by short names.
-        for (key, mime) in [
-            ("html", "text/html"),
-            ("svg", "image/svg+xml"),
-            ("javascript", "application/javascript"),
-            ("latex", "text/latex"),
-            ("png", "image/png"),
-            ("jpeg", "image/jpeg"),
-            ("pdf", "application/pdf"),
-        ] {
+        for (key, mime) in SHORT_NAMES {
             if let Some(value) = self.get(output, key) {
                 self.value(value, mime, at, out, budget)?;
             }
@@ -237,8 +230,7 @@ impl Notebook<'_> {
                 }
             }
             "text/latex" => {
-                let link = memmem::find(&text.text, b"\\href{").and_then(|at| text.text.get(at.saturating_add(6)..));
-                if link.is_some_and(|link| Address::of(link).runs()) {
+                if links_to_script(&text.text) {
                     active("a formula links to script", at.place(), &text, out);
                 }
                 out.read(text.judged());
@@ -280,15 +272,7 @@ impl Notebook<'_> {
 
     /// Looks for active markup in every string of a value.
     fn search(&self, value: NodeId, message: &str, place: Place, out: &mut Out<'_>) {
-        let found = self.doc.descendants(value).find(|id| {
-            self.doc.kind(*id) == Kind::Text && {
-                let raw = self.doc.raw(*id);
-                // Quotes that are escaped part attributes as well.
-                memchr::memchr2(b'<', b'\\', raw).is_some()
-                    && (acts(raw) || acts(&raw.iter().copied().filter(|byte| *byte != b'\\').collect::<Vec<u8>>()))
-            }
-        });
-        if let Some(found) = found {
+        if let Some(found) = active_string(self.doc, value) {
             self.tell(found, message, place, out);
         }
     }
@@ -340,6 +324,35 @@ impl Notebook<'_> {
         Ok(())
     }
 }
+
+/// A string in a value that holds active markup.
+fn active_string(doc: &Doc, value: NodeId) -> Option<NodeId> {
+    doc.descendants(value).find(|id| {
+        doc.kind(*id) == Kind::Text && {
+            let raw = doc.raw(*id);
+            // Quotes that are escaped part attributes as well.
+            memchr::memchr2(b'<', b'\\', raw).is_some()
+                && (acts(raw) || acts(&raw.iter().copied().filter(|byte| *byte != b'\\').collect::<Vec<u8>>()))
+        }
+    })
+}
+
+/// Whether a formula links to script.
+fn links_to_script(formula: &[u8]) -> bool {
+    let link = memmem::find(formula, b"\\href{").and_then(|at| formula.get(at.saturating_add(6)..));
+    link.is_some_and(|link| Address::of(link).runs())
+}
+
+/// The forms of an output of version 3, which stand beside each other by short names.
+const SHORT_NAMES: [(&str, &str); 7] = [
+    ("html", "text/html"),
+    ("svg", "image/svg+xml"),
+    ("javascript", "application/javascript"),
+    ("latex", "text/latex"),
+    ("png", "image/png"),
+    ("jpeg", "image/jpeg"),
+    ("pdf", "application/pdf"),
+];
 
 /// Strings put together, with the way back to each.
 fn joined(doc: &Doc, items: &[NodeId], separator: &[u8], budget: &mut Budget) -> Result<Option<TextView>, Stop> {

@@ -1,14 +1,23 @@
 //! SVG: what a picture does when it is opened, what it loads, and how much it would take to draw.
 
+use bytes::Bytes;
+use memchr::memmem;
+
 use super::markup::{
     element::Element,
     judge::Judge,
+    letters,
     token::Dialect,
     walk::{Walk, Watch},
+    wash,
 };
 use crate::{
     finding::{Confidence, Rule, RuleText, Severity, Stop},
-    format::{Format, Out, Subject, text, xml},
+    format::{
+        Format, Out, Subject,
+        cleaning::{Cleaning, Uncleanable},
+        text, xml,
+    },
     limits::Budget,
     view::TextView,
 };
@@ -23,7 +32,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "svg",
     labels: &["svg"],
     inspect,
-    clean: None,
+    clean: Some(clean),
     rules: &[&EXPANSION, &MEASURE, &xml::STRUCTURE, &xml::CUT, &xml::ENCODING],
 };
 
@@ -71,6 +80,20 @@ pub(super) fn read(view: &TextView, out: &mut Out<'_>, budget: &mut Budget) -> R
     xml::well_formed(&walk, view, out);
     picture.graph.settle(DRAWN, &mut judge, &EXPANSION, out);
     walked
+}
+
+fn clean(subject: &Subject<'_>, cleaning: &mut Cleaning<'_>, budget: &mut Budget) -> Result<Bytes, Uncleanable> {
+    let bytes = text::narrowed(subject.bytes, cleaning, budget)?;
+    let (_, rest) = letters::mark(&bytes);
+    Ok(washed(&letters::utf8(rest, budget)?, cleaning, budget)?.into())
+}
+
+/// The clean version of a picture in UTF-8.
+pub(super) fn washed(picture: &[u8], cleaning: &mut Cleaning<'_>, budget: &mut Budget) -> Result<Vec<u8>, Uncleanable> {
+    let washed = wash::settled(picture, Dialect::Xml, cleaning, budget)?;
+    // Nothing but a declaration is left of a file without a picture.
+    let Some(_) = memmem::find(&washed, b"<svg ") else { return Err("there is no picture in it".into()) };
+    Ok(washed)
 }
 
 /// What is remembered of the picture.

@@ -14,12 +14,16 @@ use crate::{
     view::{OffsetMap, TextView, Units},
 };
 
+mod plain;
+
+pub(super) use plain::{narrowed, without_zeros};
+
 /// Beside `empty`, it takes every type that is text and has no format of its own: see [`super::of`].
 pub(crate) const FORMAT: Format = Format {
     name: "text",
     labels: &["empty"],
     inspect: inspect_any,
-    clean: None,
+    clean: Some(plain::clean),
     rules: &[
         &EMPTY,
         &ENCODING,

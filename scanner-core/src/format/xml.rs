@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use bytes::Bytes;
 use memchr::memmem;
 
 use super::markup::{
@@ -11,13 +12,19 @@ use super::markup::{
     judge::Judge,
     purpose::is_shifting,
     rules,
-    token::{Dialect, Tag, Token, Tokens},
+    token::{Attribute, Dialect, Tag, Token, Tokens},
     walk::{Walk, Watch},
 };
 use crate::{
     finding::{Confidence, Finding, Rule, RuleText, Severity, Stop},
-    format::{Format, Out, Subject, ooxml, program::launcher, text},
-    limits::Budget,
+    format::{
+        Format, Out, Subject,
+        cleaning::{Cleaning, Uncleanable, edited},
+        ooxml,
+        program::launcher,
+        text,
+    },
+    limits::{Budget, Resource},
     reader::count,
     view::TextView,
 };
@@ -29,7 +36,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "xml",
     labels: &["xml"],
     inspect,
-    clean: None,
+    clean: Some(clean),
     rules: &[&STRUCTURE, &CUT, &ENCODING, &launcher::XSLT_SCRIPT],
 };
 
@@ -90,6 +97,54 @@ fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Res
     walked.and(decoded)
 }
 
+/// The document without its type and without orders to programs; every other byte stays.
+fn clean(subject: &Subject<'_>, cleaning: &mut Cleaning<'_>, budget: &mut Budget) -> Result<Bytes, Uncleanable> {
+    if text::is_wide(subject.bytes) {
+        return Err("XML in letters of more than one byte is not followed".into());
+    }
+    let bytes = subject.bytes;
+    budget.spend(Resource::Steps, count(bytes.len()))?;
+    let mut tokens = Tokens::of(bytes, Dialect::Xml);
+    let mut edits = Vec::new();
+    let mut start = 0_usize;
+    while let Some(token) = tokens.next() {
+        let whole = start..tokens.position();
+        start = whole.end;
+        let inside = |range: &Range<usize>| bytes.get(range.clone()).unwrap_or_default();
+        match &token {
+            Token::Doctype(range) if memmem::find(&inside(range).to_ascii_uppercase(), b"<!ENTITY").is_some() => {
+                return Err("it declares entities, without which it says something else".into());
+            }
+            Token::Doctype(_) => {
+                cleaning.did("removed a document type");
+                edits.push((whole, Vec::new()));
+            }
+            Token::Instruction(range) if !inside(range).starts_with(b"xml ") => {
+                cleaning.did("removed an instruction");
+                edits.push((whole, Vec::new()));
+            }
+            Token::Open(tag) if tag.attributes > 0 => {
+                let shows = |attribute: &Attribute| {
+                    let space = entity::decoded(inside(&attribute.value));
+                    inside(&attribute.name).starts_with(b"xmlns") && SHOWN.contains(&space.trim_ascii())
+                };
+                if tokens.attributes().iter().any(shows) {
+                    return Err("it holds elements that a browser acts upon".into());
+                }
+            }
+            _ => {}
+        }
+    }
+    // Taken apart in the wrong place, what is left could be put together to something else.
+    if tokens.cut_at.is_some() {
+        return Err("it is no whole XML".into());
+    }
+    Ok(if edits.is_empty() { bytes.clone() } else { edited(bytes, edits, budget)?.into() })
+}
+
+/// Name spaces of elements that a browser shows and runs.
+const SHOWN: [&[u8]; 2] = [b"http://www.w3.org/1999/xhtml", b"http://www.w3.org/2000/svg"];
+
 /// What is remembered of the document.
 #[derive(Debug, Default)]
 struct Document {
@@ -117,7 +172,7 @@ impl Watch for Document {
     fn open(&mut self, element: &Element<'_>, depth: usize, judge: &mut Judge<'_>, out: &mut Out<'_>) {
         for property in element.properties.iter().filter(|property| property.name.starts_with(b"xmlns")) {
             let value = property.value.trim_ascii();
-            self.is_shown |= matches!(value, b"http://www.w3.org/1999/xhtml" | b"http://www.w3.org/2000/svg");
+            self.is_shown |= SHOWN.contains(&value);
             self.is_style_sheet |= value == b"http://www.w3.org/1999/XSL/Transform" && depth == 0;
             if RUNS.iter().any(|space| value.starts_with(space.as_bytes())) && self.programs.len() < 16 {
                 self.programs.push(local(&property.name).to_vec());

@@ -65,9 +65,27 @@ pub(super) fn judge(value: &[u8], separator: u8) -> Option<Formula> {
     if let Some(found) = begin(value).and_then(|(sign, rest)| formula(sign, rest.get(..LONGEST).unwrap_or(rest))) {
         return Some(found);
     }
-    // Another program may read semicolons or tabs as the table's separators.
-    let mut elsewhere = value.split(|byte| matches!(byte, b',' | b';' | b'\t') && *byte != separator).skip(1);
-    elsewhere.find_map(|part| begin(part).and_then(|(_, rest)| strong(rest.get(..LONGEST).unwrap_or(rest))))
+    elsewhere(value, separator).next().map(|(_, found)| found)
+}
+
+/// Offsets in a cell at which a formula begins, to this reader or to one with another separator.
+pub(super) fn places(value: &[u8], separator: u8) -> impl Iterator<Item = usize> {
+    let own = begin(value).and_then(|(sign, rest)| formula(sign, rest.get(..LONGEST).unwrap_or(rest)));
+    own.map(|_| 0).into_iter().chain(elsewhere(value, separator).map(|(at, _)| at))
+}
+
+/// Formulas behind what another program may read as the table's separators: semicolons or tabs.
+fn elsewhere(value: &[u8], separator: u8) -> impl Iterator<Item = (usize, Formula)> {
+    let mut next = 0_usize;
+    let parts = value.split(move |byte| matches!(byte, b',' | b';' | b'\t') && *byte != separator).map(move |part| {
+        let at = next;
+        next = at.saturating_add(part.len()).saturating_add(1);
+        (at, part)
+    });
+    parts.skip(1).filter_map(|(at, part)| {
+        let (_, rest) = begin(part)?;
+        strong(rest.get(..LONGEST).unwrap_or(rest)).map(|found| (at, found))
+    })
 }
 
 /// The sign that begins a formula, and what follows. Blanks, tabs, line ends and a left-over quote before it do not

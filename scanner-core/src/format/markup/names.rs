@@ -78,6 +78,21 @@ pub(super) fn is_inline(name: &[u8]) -> bool {
     INLINE.contains(&name)
 }
 
+/// What a start tag of that name ends without saying so (HTML 13.1.2.4).
+pub(super) fn implied_ends(name: &[u8]) -> &'static [&'static [u8]] {
+    match name {
+        b"li" => &[b"p", b"li"],
+        b"dt" | b"dd" => &[b"p", b"dt", b"dd"],
+        b"td" | b"th" => &[b"p", b"td", b"th"],
+        b"tr" => &[b"p", b"td", b"th", b"tr"],
+        b"tbody" | b"tfoot" | b"thead" => &[b"td", b"th", b"tr", b"tbody", b"thead", b"tfoot", b"colgroup", b"caption"],
+        b"option" | b"optgroup" => &[b"option"],
+        b"rt" | b"rp" => &[b"rt", b"rp"],
+        name if !is_inline(name) => &[b"p"],
+        _ => &[],
+    }
+}
+
 /// Names that say more than an element's: somebody may have written a sentence between brackets.
 pub(super) fn is_unknown(name: &[u8]) -> bool {
     name.len() > 24 || !name.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))

@@ -85,6 +85,11 @@ impl<'a> Tokens<'a> {
         &self.attributes
     }
 
+    /// Where the next token begins.
+    pub(in crate::format) fn position(&self) -> usize {
+        self.at
+    }
+
     pub(in crate::format) fn next(&mut self) -> Option<Token> {
         if let Some(name) = self.raw.take() {
             let start = self.at;

@@ -2,18 +2,19 @@
 
 use std::ops::Range;
 
-use memchr::{memchr, memchr_iter, memmem};
+use memchr::{memchr, memmem};
 
 use super::{
-    css::{self, Colour, Look, Sheet},
+    css::Sheet,
     dtd,
     element::{Element, acts},
     entity,
     judge::Judge,
-    names::{KEYS, is_inline, is_unknown, is_void, key, seven_bit},
+    names::{KEYS, implied_ends, is_inline, is_unknown, is_void, key, seven_bit},
     pieces::Pieces,
     purpose::is_run,
     rules,
+    sight::{self, Sight, Unseen},
     token::{Dialect, Tag, Token, Tokens},
 };
 use crate::{
@@ -51,23 +52,13 @@ pub(in crate::format) struct Nobody;
 
 impl Watch for Nobody {}
 
-/// Why a text is not seen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Unseen {
-    Style,
-    Size,
-    Away,
-    Colour,
-}
-
-impl Unseen {
-    const ALL: [(Self, &'static Rule, &'static str); 4] = [
-        (Self::Style, &rules::HIDDEN_STYLE, "text not shown"),
-        (Self::Size, &rules::HIDDEN_SIZE, "tiny text"),
-        (Self::Away, &rules::HIDDEN_AWAY, "text outside of the page"),
-        (Self::Colour, &rules::HIDDEN_COLOUR, "text in its background's colour"),
-    ];
-}
+/// What is told of a text that is not seen, and what it is called.
+const UNSEEN: [(Unseen, &Rule, &str); 4] = [
+    (Unseen::Style, &rules::HIDDEN_STYLE, "text not shown"),
+    (Unseen::Size, &rules::HIDDEN_SIZE, "tiny text"),
+    (Unseen::Away, &rules::HIDDEN_AWAY, "text outside of the page"),
+    (Unseen::Colour, &rules::HIDDEN_COLOUR, "text in its background's colour"),
+];
 
 /// What the content of an element is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,9 +81,7 @@ struct Open {
     key: usize,
     content: Content,
     is_foreign: bool,
-    unseen: Option<Unseen>,
-    colour: Colour,
-    behind: Option<Colour>,
+    sight: Sight,
 }
 
 /// The walk over one text.
@@ -153,7 +142,7 @@ impl<'a> Walk<'a> {
         budget: &mut Budget,
     ) -> Result<(), Stop> {
         budget.spend(Resource::Steps, count(self.text.len()).div_ceil(BYTES_PER_STEP))?;
-        self.styles();
+        self.sheet = sight::sheet(self.text);
         let walked = self.walk(judge, watch, out, budget);
         self.left_open = self.stack.len();
         for (at, severity) in self.deep.into_iter().zip([Severity::Medium, Severity::High]).rev() {
@@ -168,32 +157,12 @@ impl<'a> Walk<'a> {
         judge.finish(out);
         let part = |pieces: &mut Pieces, name| std::mem::take(pieces).into_view(view, name);
         out.texts.extend(part(&mut self.seen, "text"));
-        for (pieces, (_, rule, name)) in self.unseen.iter_mut().zip(Unseen::ALL) {
+        for (pieces, (_, rule, name)) in self.unseen.iter_mut().zip(UNSEEN) {
             out.texts.extend(part(pieces, name).map(|view| view.hidden(rule)));
         }
         out.texts.extend(part(&mut self.comments, "comments").map(|view| view.hidden(&rules::HIDDEN_COMMENT)));
         out.texts.extend(part(&mut self.markup, "tags and scripts"));
         walked
-    }
-
-    /// Style elements count for what stands before them too: they are read first.
-    fn styles(&mut self) {
-        let mut read_to = 0_usize;
-        for start in memchr_iter(b'<', self.text) {
-            // No prefix is longer.
-            let inside = self.text.get(start.saturating_add(1)..).unwrap_or_default();
-            let window = inside.get(..32).unwrap_or(inside);
-            let length = window.iter().position(|byte| matches!(byte, b'>' | b'/') || byte.is_ascii_whitespace());
-            let name = window.get(..length.unwrap_or(window.len())).unwrap_or_default();
-            if start < read_to || !super::element::local(name).eq_ignore_ascii_case(b"style") {
-                continue;
-            }
-            let Some(open) = memchr(b'>', inside) else { break };
-            let body = inside.get(open.saturating_add(1)..).unwrap_or_default();
-            let length = memmem::find(body, b"</").unwrap_or(body.len());
-            self.sheet.add(body.get(..length).unwrap_or_default());
-            read_to = start.saturating_add(open).saturating_add(length);
-        }
     }
 
     fn walk(
@@ -270,7 +239,7 @@ impl<'a> Walk<'a> {
         let (content, unseen, is_foreign) = self
             .stack
             .last()
-            .map_or((Content::Words, None, false), |open| (open.content, open.unseen, open.is_foreign));
+            .map_or((Content::Words, None, false), |open| (open.content, open.sight.unseen, open.is_foreign));
         let is_coded = !matches!(content, Content::Words);
         if is_coded {
             match content {
@@ -286,7 +255,7 @@ impl<'a> Walk<'a> {
             self.markup.part(b'\n');
             return self.markup.push(text, range, budget);
         }
-        let pieces = match unseen.and_then(|unseen| Unseen::ALL.iter().position(|(known, ..)| *known == unseen)) {
+        let pieces = match unseen.and_then(|unseen| UNSEEN.iter().position(|(known, ..)| *known == unseen)) {
             Some(at) => self.unseen.get_mut(at),
             None => Some(&mut self.seen),
         };
@@ -344,29 +313,8 @@ impl<'a> Walk<'a> {
             self.excess = self.excess.saturating_add(1);
             return Ok(());
         }
-        let (outer_unseen, colour, behind) = self
-            .stack
-            .last()
-            .map_or((None, Colour(0, 0, 0), Some(Colour::WHITE)), |open| (open.unseen, open.colour, open.behind));
-        let look = self.look(element);
-        let colour = look.colour.unwrap_or(colour);
-        let behind_now = look.behind.unwrap_or(behind);
-        let is_coloured = look.colour.is_some() || look.behind.is_some();
-        // A colour is judged again where it or what is behind it changes.
-        let is_coloured = is_coloured || outer_unseen == Some(Unseen::Colour);
-        let unseen = outer_unseen.filter(|unseen| *unseen != Unseen::Colour).or_else(|| {
-            if look.is_hidden || look.is_clear {
-                Some(Unseen::Style)
-            } else if look.is_away {
-                Some(Unseen::Away)
-            } else if look.is_tiny {
-                Some(Unseen::Size)
-            } else if is_coloured && behind_now.is_some_and(|behind| colour.is_like(behind)) {
-                Some(Unseen::Colour)
-            } else {
-                None
-            }
-        });
+        let outer = self.stack.last().map_or(Sight::default(), |open| open.sight);
+        let sight = outer.within(sight::look(&self.sheet, self.dialect, element));
         let is_foreign = is_html && (is_root || is_foreign_outside);
         let content = match &*element.name {
             b"script" if is_run(element) && watch.is_shown() => Content::Script,
@@ -379,52 +327,13 @@ impl<'a> Walk<'a> {
         if let Some(open) = self.open.get_mut(key) {
             *open = open.saturating_add(1);
         }
-        self.stack.push(Open { name: tag.name.clone(), key, content, is_foreign, unseen, colour, behind: behind_now });
+        self.stack.push(Open { name: tag.name.clone(), key, content, is_foreign, sight });
         Ok(())
-    }
-
-    /// What the sheets, the style and the attributes of an element say of being seen.
-    fn look(&self, element: &Element<'_>) -> Look {
-        let mut look = Look::default();
-        if !self.sheet.is_empty() {
-            let value = |name: &[u8]| element.value(name).unwrap_or_default();
-            look = self.sheet.of(&element.name, value(b"class"), value(b"id"));
-        }
-        for property in &element.properties {
-            let value = &*property.value;
-            match &*property.name {
-                b"hidden" => look.is_hidden = true,
-                b"style" => look = look.with(css::look(value)),
-                b"display" | b"visibility" | b"opacity" | b"fill" | b"fill-opacity" | b"font-size" => {
-                    look = look.with(css::look(&[&property.name, &b":"[..], value].concat()));
-                }
-                b"color" if element.is(&[b"font"]) => look.colour = css::colour(value).flatten().or(look.colour),
-                b"bgcolor" => look.behind = Some(css::colour(value).flatten()),
-                _ => {}
-            }
-        }
-        // Kept for scripts and for other programs.
-        look.is_hidden |=
-            self.dialect == Dialect::Html && element.is(&[b"template", b"datalist", b"noframes", b"noembed"]);
-        look.is_hidden |= element.is(&[b"metadata"]);
-        look
     }
 
     /// Ends what a start tag of that name ends without saying so (HTML 13.1.2.4).
     fn implied(&mut self, name: &[u8], watch: &mut dyn Watch) {
-        let ends: &[&[u8]] = match name {
-            b"li" => &[b"p", b"li"],
-            b"dt" | b"dd" => &[b"p", b"dt", b"dd"],
-            b"td" | b"th" => &[b"p", b"td", b"th"],
-            b"tr" => &[b"p", b"td", b"th", b"tr"],
-            b"tbody" | b"tfoot" | b"thead" => {
-                &[b"td", b"th", b"tr", b"tbody", b"thead", b"tfoot", b"colgroup", b"caption"]
-            }
-            b"option" | b"optgroup" => &[b"option"],
-            b"rt" | b"rp" => &[b"rt", b"rp"],
-            name if !is_inline(name) => &[b"p"],
-            _ => return,
-        };
+        let ends = implied_ends(name);
         // A paragraph, a cell, its row and their group.
         for _ in 0..4 {
             let Some(last) = self.stack.last() else { return };

@@ -100,3 +100,28 @@ fn a_cut_document_never_panics_and_is_never_silent() {
         );
     }
 }
+
+#[test]
+fn a_clean_document_has_no_type_and_no_orders() {
+    let cleaned = |text: &str| {
+        let cleaned = crate::format::cleaning::testing::clean(&FORMAT, "xml", text.as_bytes());
+        cleaned.map(|(bytes, _)| String::from_utf8(bytes.to_vec()).unwrap()).map_err(|why| why.0.into_owned())
+    };
+    for (text, expected) in [
+        (
+            "<?xml version='1.0'?>\n<a b='c'>&amp;<!-- d --><![CDATA[<x>]]></a>\n",
+            "<?xml version='1.0'?>\n<a b='c'>&amp;<!-- d --><![CDATA[<x>]]></a>\n",
+        ),
+        ("<?xml-stylesheet href='//x'?><!DOCTYPE a SYSTEM '//x'><a/>", "<a/>"),
+    ] {
+        assert_eq!(cleaned(text).as_deref(), Ok(expected));
+    }
+    for text in [
+        "<!DOCTYPE a [<!ENTITY x 'y'>]><a>&x;</a>",
+        "<a xmlns='http://www.w3.org/1999/xhtml'><script>1</script></a>",
+        "<a>< <?x?>!DOCTYPE b></a>",
+        "<a",
+    ] {
+        assert!(cleaned(text).is_err(), "{text}");
+    }
+}
