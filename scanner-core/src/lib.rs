@@ -60,7 +60,7 @@ pub use bundle::*;
 pub use envelope::Attachment;
 pub use finding::*;
 #[doc(hidden)]
-pub use format::inspect_alone;
+pub use format::{inspect_alone, pdf_pages};
 pub use limits::*;
 pub use lines::*;
 pub use output::*;
