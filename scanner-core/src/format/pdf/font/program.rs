@@ -46,8 +46,11 @@ pub(super) fn glyphs(program: &[u8], budget: &mut Budget) -> Result<Glyphs, Stop
     Ok(glyphs)
 }
 
+/// A table of a font, with its name.
+type Table<'a> = ([u8; 4], &'a [u8]);
+
 /// The tables of a font by name, those that lie within it.
-fn tables(program: &[u8]) -> Result<Vec<([u8; 4], &[u8])>, Short> {
+fn tables(program: &[u8]) -> Result<Vec<Table<'_>>, Short> {
     let mut reader = Reader::new(program);
     reader.seek(4)?;
     let number = reader.u16_be()?.min(MOST_TABLES);
