@@ -1,10 +1,10 @@
 //! The parts of `docs/` that are made from the rules. `BLESS=1 cargo test -p scanner-tests --test docs` writes them anew.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
-use std::{collections::BTreeMap, fmt::Write, fs};
+use std::{borrow::Cow, collections::BTreeMap, fmt::Write, fs};
 
-use scanner_core::{Rule, RuleSet, TextRule, rules_in_code};
-use scanner_tests::root;
+use scanner_core::{Audience, Decision, Input, Limits, Policy, Rule, RuleSet, Scanner, TextRule, rules_in_code};
+use scanner_tests::{root, today};
 
 /// Lines between which a page is made, not written.
 const FROM: &str = "<!-- made from the rules: BLESS=1 cargo test -p scanner-tests --test docs -->\n";
@@ -113,4 +113,44 @@ fn the_kinds_of_secrets_and_personal_data() {
     }
     write!(made, "\n{count} kinds.\n\n").unwrap();
     check("secrets.md", &made);
+}
+
+/// The examples of a page in TOML, in their order.
+fn examples(page: &str) -> Vec<String> {
+    let text = fs::read_to_string(root().join("docs").join(page)).unwrap();
+    text.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap().to_owned()).collect()
+}
+
+fn parsed(policy: &str) -> Policy {
+    let text = |name: &str| scanner_rules::POLICIES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text);
+    Policy::parse("example.toml", policy, &|name| text(name).map(Cow::Borrowed)).unwrap()
+}
+
+#[test]
+fn the_examples_of_the_page_on_secrets_do_what_it_says() {
+    let [policy, rule, exception] = examples("secrets.md").try_into().unwrap();
+    let decided = |rules: RuleSet, text: &str, policy: &Policy| {
+        let report = Scanner::new(rules, Limits::default()).scan(Input::text(text.to_owned()));
+        let verdict = report.decide(policy, &[Audience::PAGE, Audience::MODEL, Audience::DOWNLOAD], Some(today()));
+        let fingerprint = report.findings.first().map(|finding| finding.fingerprint.to_string());
+        (verdict.audiences().iter().map(|audience| audience.decision).collect::<Vec<_>>(), fingerprint)
+    };
+    // The policy raises what is information in the default one, for the two audiences it names.
+    let mail = "Write to ann.b@mail.example.org, please.\n";
+    let default = parsed("schema = \"scanner.policy/v1\"\nname = \"plain\"\nextends = \"default\"\n");
+    assert_eq!(decided(built_in(), mail, &default).0, [Decision::Allow; 3]);
+    assert_eq!(decided(built_in(), mail, &parsed(&policy)).0, [Decision::Review, Decision::Review, Decision::Allow]);
+    // The rule passes its own examples and finds its key beside the rules built in.
+    assert_eq!(RuleSet::parse(&[("own.toml", &rule)]).unwrap().test(), []);
+    let rules = built_in().with(&[("own.toml", &rule)]).unwrap();
+    let key = "key: bldk1_q8Zr4TkV2mXw7LpY9dNs3BhJ6cGf1Ra5\n";
+    let (decisions, fingerprint) = decided(rules.clone(), key, &default);
+    assert!(decisions.iter().all(|decision| *decision > Decision::Allow), "{decisions:?}");
+    // The exception leaves that key out, and no other.
+    let exception = exception.replace('…', &fingerprint.unwrap());
+    let lenient = format!("schema = \"scanner.policy/v1\"\nname = \"lenient\"\nextends = \"default\"\n{exception}");
+    let lenient = parsed(&lenient);
+    assert_eq!(decided(rules.clone(), key, &lenient).0, [Decision::Allow; 3]);
+    let other = key.replace("q8Zr", "r8Zq");
+    assert!(decided(rules, &other, &lenient).0.iter().all(|decision| *decision > Decision::Allow));
 }

@@ -22,10 +22,41 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// Labelled data that is not part of the project, where this machine has it.
+/// Labelled data that is not part of the project, where this machine has it: beside the checkout, or in
+/// `SCANNER_SHARED`.
 pub fn shared() -> Option<PathBuf> {
-    let shared = root().join("../shared");
+    let shared = std::env::var_os("SCANNER_SHARED").map_or_else(|| root().join("../shared"), PathBuf::from);
     shared.is_dir().then_some(shared)
+}
+
+/// Texts in which nothing is to be found: the honest statements of `tests/bank`, and those labelled so in the shared
+/// data, where this machine has it.
+///
+/// # Panics
+/// When the bank cannot be read.
+#[allow(clippy::expect_used, reason = "a bank that cannot be read is a broken checkout")]
+pub fn honest_texts() -> impl Iterator<Item = String> {
+    let bank = fs::read_to_string(root().join("tests/bank/honest.tsv")).expect("tests/bank/honest.tsv");
+    let mut files: Vec<PathBuf> = shared()
+        .and_then(|shared| fs::read_dir(shared.join("corpora/text")).ok())
+        .into_iter()
+        .flat_map(|folder| folder.flatten().map(|entry| entry.path()))
+        .filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("honest-")))
+        .collect();
+    files.sort();
+    let labelled = files.into_iter().flat_map(|path| {
+        let lines = fs::read_to_string(path).unwrap_or_default();
+        let texts: Vec<String> = lines
+            .lines()
+            .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())
+            .filter(|record| record["label"] == "benign")
+            .filter_map(|record| record["text"].as_str().map(str::to_owned))
+            .collect();
+        texts
+    });
+    let bank: Vec<String> =
+        bank.lines().filter_map(|line| line.splitn(3, '\t').nth(2).map(|text| text.replace("\\n", "\n"))).collect();
+    bank.into_iter().chain(labelled)
 }
 
 /// One case of the corpus.

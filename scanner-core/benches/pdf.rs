@@ -1,6 +1,9 @@
 //! Time of one scan of a PDF in this process, without its texts being read by the rules and with it, beside `lopdf`
 //! loading the same bytes; and how cost grows with size on honest and on hostile documents:
 //! `cargo bench -p scanner-core --bench pdf`.
+//!
+//! The name of a shape and a number as arguments run that shape once, so large: for a tool that counts instructions,
+//! whose figures a busy machine does not move. Zero is the cost of the start.
 #![expect(clippy::print_stdout, clippy::expect_used, reason = "a bench reports to a terminal")]
 
 use std::{fmt::Write as _, hint, io::Write as _, time::Duration};
@@ -13,6 +16,10 @@ fn main() {
     let rules = RuleSet::built_in(scanner_rules::FILES).expect("built-in rules");
     // Where no text may be read, what is left is the inspector.
     let bare = Scanner::new(rules.clone(), Limits::default().with(Resource::TextBytes, 0));
+    if let Some((name, size)) = asked() {
+        let shape = SHAPES.iter().find(|(known, _)| *known == name).filter(|_| size > 0);
+        return shape.into_iter().for_each(|(_, make)| scan(&bare, &make(size)));
+    }
     let ruled = Scanner::new(rules, Limits::default());
     let report = report(100, true);
     let lopdf = fastest(|| drop(hint::black_box(lopdf::Document::load_mem(&report))));
@@ -27,6 +34,12 @@ fn main() {
             println!("{name}: {:.2} ms, twice as much {:.2} ms: {:.2}", once * 1e3, twice * 1e3, twice / once);
         }
     }
+}
+
+/// The name of a shape and how large it is to be, from the command line.
+fn asked() -> Option<(String, usize)> {
+    let mut arguments = std::env::args().skip(1).filter(|argument| !argument.starts_with('-'));
+    Some((arguments.next()?, arguments.next()?.parse().ok()?))
 }
 
 fn scan(scanner: &Scanner, bytes: &[u8]) {

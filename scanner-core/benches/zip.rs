@@ -1,6 +1,9 @@
 //! Time to list a zip of twenty members in this process, with everything held against everything, beside the `zip`
 //! crate listing the same bytes; and how cost grows with size on honest and on hostile archives:
 //! `cargo bench -p scanner-core --bench zip`.
+//!
+//! The name of a shape and a number as arguments run that shape once, so large: for a tool that counts instructions,
+//! whose figures a busy machine does not move. Zero is the cost of the start.
 #![expect(clippy::print_stdout, clippy::expect_used, reason = "a bench reports to a terminal")]
 
 use std::{
@@ -17,6 +20,10 @@ use zip::{ZipArchive, ZipWriter, write::SimpleFileOptions};
 const CALLS: u32 = 50;
 
 fn main() {
+    if let Some((name, size)) = asked() {
+        let shape = SHAPES.iter().find(|(known, _)| *known == name).filter(|_| size > 0);
+        return shape.into_iter().for_each(|(_, make)| inspect(&make(4_000 * size)));
+    }
     let twenty = honest(20);
     let ours = fastest(CALLS, || inspect(&twenty));
     let theirs = fastest(CALLS, || {
@@ -30,6 +37,12 @@ fn main() {
         let (once, twice) = (fastest(1, || inspect(&once)).as_secs_f64(), fastest(1, || inspect(&twice)).as_secs_f64());
         println!("{name}: {:.2} ms, twice as much {:.2} ms: {:.2}", once * 1e3, twice * 1e3, twice / once);
     }
+}
+
+/// The name of a shape and how large it is to be, from the command line.
+fn asked() -> Option<(String, usize)> {
+    let mut arguments = std::env::args().skip(1).filter(|argument| !argument.starts_with('-'));
+    Some((arguments.next()?, arguments.next()?.parse().ok()?))
 }
 
 fn inspect(bytes: &Bytes) {

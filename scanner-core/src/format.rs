@@ -240,6 +240,16 @@ pub fn clean_alone(label: &str, bytes: &Bytes, limits: Limits) -> Option<Result<
     Some(cleaned.map_err(|cleaning::Uncleanable(why)| why.into_owned()))
 }
 
+/// How many pages a PDF shows by the walk of its inspector, for a comparison with another reader. `None` where the
+/// inspector would have stopped.
+#[doc(hidden)]
+pub fn pdf_pages(bytes: &Bytes, limits: Limits) -> Option<usize> {
+    let (mut findings, mut gaps) = (Findings::keeping(limits.get(Resource::Findings)), Vec::new());
+    let subject = Subject { bytes, kind: sniff::type_of("pdf")? };
+    let mut out = Out::new(ArtifactId(0), &subject, &mut findings, &mut gaps);
+    pdf::pages_of(&subject, &mut out, &mut Budget::new(limits))
+}
+
 /// One inspector looked at on its own.
 #[cfg(test)]
 pub(crate) mod testing {

@@ -61,7 +61,7 @@ pub use bundle::*;
 pub use envelope::Attachment;
 pub use finding::*;
 #[doc(hidden)]
-pub use format::{clean_alone, inspect_alone};
+pub use format::{clean_alone, inspect_alone, pdf_pages};
 pub use limits::*;
 pub use lines::*;
 pub use output::*;

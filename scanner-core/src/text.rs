@@ -102,7 +102,7 @@ impl Reading<'_> {
         let base = Layer { text, maps: Vec::new(), decoded: Vec::new(), scope: Scope::All };
         let marks = self.scan(&base, budget, hits)?;
         hits.names_subject = marks.names_subject();
-        for check in check::ALL.iter().filter(|check| !(is_judged && check.about == About::Markup)) {
+        for check in self.rules.checks().filter(|check| !(is_judged && check.about == About::Markup)) {
             budget.spend(Resource::Steps, u64::try_from(text.len()).unwrap_or(u64::MAX) / BYTES_PER_STEP / 4)?;
             (check.run)(text, &mut Sink::new(hits));
         }
@@ -172,7 +172,7 @@ impl Reading<'_> {
         if layer.scope == Scope::All {
             self.gitleaks(layer, budget, hits)?;
             if !layer.decoded.is_empty() {
-                for check in check::ALL.iter().filter(|check| check.about == About::Data) {
+                for check in self.rules.checks().filter(|check| check.about == About::Data) {
                     budget.spend(Resource::Steps, bytes / BYTES_PER_STEP / 4)?;
                     (check.run)(layer.text, &mut Sink::within(hits, layer));
                 }

@@ -3,7 +3,7 @@
 //! The tables of a PDF are claims. All objects of all revisions are found by reading the file through; the tables are
 //! followed beside that and compared. One judge looks at every object, whether a viewer would reach it or not.
 
-use std::collections::BTreeSet;
+use std::{cell::OnceCell, collections::BTreeSet};
 
 use bytes::Bytes;
 use memchr::memmem;
@@ -57,6 +57,7 @@ fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Res
     let bytes = subject.bytes;
     let head = bytes.get(..HEADER_WITHIN).unwrap_or(bytes);
     let header = memmem::find(head, b"%PDF-").or_else(|| memmem::find(head, b"%PDF"));
+    let unpacked = Unpacked::new();
     let mut reading = Reading::of(bytes, header.unwrap_or(0));
     if header.is_none() {
         reading.notes.add(&rules::STRUCTURE, 0..0, "there is no header");
@@ -65,12 +66,56 @@ fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Res
         let header = reading.header;
         reading.notes.add(&rules::HEADER, header..header, format!("the header comes {header} bytes late"));
     }
-    let looked = look(bytes, &mut reading, out, budget);
+    let looked = look(bytes, &unpacked, &mut reading, out, budget);
     reading.notes.tell(out);
     looked
 }
 
-fn look<'a>(bytes: &'a Bytes, reading: &mut Reading<'a>, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
+/// Object streams, unpacked: by position in the file, where objects that came out of them point to.
+type Unpacked = OnceCell<Vec<(usize, Bytes)>>;
+
+fn look<'a>(
+    bytes: &'a Bytes,
+    unpacked: &'a Unpacked,
+    reading: &mut Reading<'a>,
+    out: &mut Out<'_>,
+    budget: &mut Budget,
+) -> Result<(), Stop> {
+    let Opened { document, opened, mut stop } = open(bytes, unpacked, reading, out, budget)?;
+    let mut contents = Contents { document: &document, notes: &mut reading.notes, opened };
+    if let Err(early) = contents.look(out, budget) {
+        stop = stop.or(Some(early));
+    }
+    stop.map_or(Ok(()), Err)
+}
+
+/// How many pages the tree of a document has, for a comparison with another reader. `None` where the inspector would
+/// have stopped.
+pub(super) fn pages_of(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Option<usize> {
+    let unpacked = Unpacked::new();
+    let mut reading = Reading::of(subject.bytes, memmem::find(subject.bytes, b"%PDF-")?);
+    let opened =
+        open(subject.bytes, &unpacked, &mut reading, out, budget).ok().filter(|opened| opened.stop.is_none())?;
+    let pages = pages::walk(&opened.document, &mut reading.notes, budget).ok()?;
+    Some(pages.iter().filter(|page| page.is_shown).count())
+}
+
+/// A document with all its objects, those in streams too.
+struct Opened<'a> {
+    document: Document<'a>,
+    /// Streams that were unpacked, by position.
+    opened: BTreeSet<usize>,
+    /// What ended the reading early.
+    stop: Option<Stop>,
+}
+
+fn open<'a>(
+    bytes: &'a Bytes,
+    unpacked: &'a Unpacked,
+    reading: &mut Reading<'a>,
+    out: &mut Out<'_>,
+    budget: &mut Budget,
+) -> Result<Opened<'a>, Stop> {
     ends(bytes, &mut reading.notes, out);
     let mut xref = xref::walk(reading, budget)?;
     let (mut items, between, mut stop) = file::scan(reading, &xref, budget)?;
@@ -101,7 +146,7 @@ fn look<'a>(bytes: &'a Bytes, reading: &mut Reading<'a>, out: &mut Out<'_>, budg
         }
     }
     let mut packed: Vec<Item<'_>> = Vec::new();
-    for (index, data) in &containers {
+    for (index, data) in unpacked.get_or_init(|| containers) {
         let Some(container) = first.item(*index) else { continue };
         if let Err(early) = file::unpack(reading, container, data, &mut packed, budget) {
             stop = stop.or(Some(early));
@@ -121,11 +166,7 @@ fn look<'a>(bytes: &'a Bytes, reading: &mut Reading<'a>, out: &mut Out<'_>, budg
         .filter(|(_, item)| item.stream.is_some() && opened_at.contains(&item.at))
         .map(|(index, _)| index)
         .collect();
-    let mut contents = Contents { document: &document, notes: &mut reading.notes, opened };
-    if let Err(early) = contents.look(out, budget) {
-        stop = stop.or(Some(early));
-    }
-    stop.map_or(Ok(()), Err)
+    Ok(Opened { document, opened, stop })
 }
 
 /// How the file ends, and what stands behind that.
@@ -173,17 +214,28 @@ fn aside(bytes: &Bytes, between: &Between<'_>, reading: &mut Reading<'_>, out: &
     }
 }
 
-/// Older versions of objects that are still there.
+/// Objects that are there more than once: older versions that a later one replaced, or two in one version, of which a
+/// reader that trusts the table and one that searches the file see different ones.
 fn revisions(items: &[Item<'_>], trailers: &[Dict<'_>], reading: &mut Reading<'_>) {
-    let mut numbers: Vec<u32> = items.iter().map(|item| item.number).collect();
-    let all = numbers.len();
-    numbers.sort_unstable();
-    numbers.dedup();
-    let older = all.saturating_sub(numbers.len());
-    if older > 0 && trailers.len() > 1 {
+    let mut sorted: Vec<&Item<'_>> = items.iter().collect();
+    sorted.sort_by_key(|item| item.number);
+    let stream = |item: &Item<'_>| item.stream.clone().and_then(|range| reading.bytes.get(range));
+    let (mut older, mut doubled) = (0_u64, None);
+    for pair in sorted.windows(2) {
+        let [one, other] = pair else { continue };
+        if one.number == other.number {
+            older = older.saturating_add(1);
+            if one.object != other.object || stream(one) != stream(other) {
+                doubled = doubled.or(Some(other.at..other.end));
+            }
+        }
+    }
+    if trailers.len() > 1 && older > 0 {
         let end = reading.bytes.len();
         let message = format!("{older} objects are there in more than one version");
         reading.notes.add(&rules::INCREMENTAL, end..end, message);
+    } else if let Some(span) = doubled {
+        reading.notes.add(&rules::STRUCTURE, span, "two different objects have one number");
     }
 }
 

@@ -31,7 +31,12 @@ use sha2::{Digest, Sha256};
 use crate::{
     finding::{Finding, Rule, Severity, hex},
     settings::SettingsError,
-    text::{anchors::Anchors, gitleaks::Keywords, undo::Marks},
+    text::{
+        anchors::Anchors,
+        check::{self, About, Check},
+        gitleaks::Keywords,
+        undo::Marks,
+    },
 };
 
 mod gitleaks;
@@ -47,6 +52,8 @@ pub(crate) use pattern::SPAN_CAP;
 #[derive(Clone, Debug)]
 pub struct RuleSet {
     inner: Arc<Inner>,
+    /// The checks of data in code are left out.
+    is_without_data: bool,
 }
 
 #[derive(Debug)]
@@ -140,6 +147,19 @@ impl RuleSet {
         Self::build(all, self.inner.trusted)
     }
 
+    /// These rules without the checks of data in code, private keys and personal data: a bench asks what those cost.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn without_checks_of_data(&self) -> Self {
+        Self { is_without_data: true, ..self.clone() }
+    }
+
+    /// The coded checks that texts are read with.
+    pub(crate) fn checks(&self) -> impl Iterator<Item = &'static Check> {
+        let is_without_data = self.is_without_data;
+        check::ALL.iter().copied().filter(move |check| !(is_without_data && check.about == About::Data))
+    }
+
     fn build(files: Vec<(String, String)>, trusted: usize) -> Result<Self, SettingsError> {
         let mut rules = Vec::new();
         let mut seen = BTreeMap::new();
@@ -160,7 +180,8 @@ impl RuleSet {
         let marks = Marks::literals();
         let anchors =
             Anchors::of(rules.iter().map(|rule| rule.anchors.as_slice()).chain(marks.iter().map(Vec::as_slice)));
-        Ok(Self { inner: Arc::new(Inner { digest: digest(&files), anchors, keywords, rules, files, trusted }) })
+        let inner = Inner { digest: digest(&files), anchors, keywords, rules, files, trusted };
+        Ok(Self { inner: Arc::new(inner), is_without_data: false })
     }
 
     /// The anchors of all rules as a table, for the file `anchors.tsv` among the built-in ones: with it a start costs
@@ -184,7 +205,7 @@ impl RuleSet {
 
     /// Every rule that lives in code and finds something in texts.
     pub fn coded() -> impl Iterator<Item = &'static Rule> {
-        crate::text::check::ALL.iter().flat_map(|check| check.rules.iter().copied())
+        check::ALL.iter().flat_map(|check| check.rules.iter().copied())
     }
 
     /// Runs every rule over its own examples and counterexamples: each example must be found by its rule, no

@@ -9,7 +9,7 @@ use bytes::Bytes;
 
 use super::{
     document::Document,
-    font::Font,
+    font::{Font, MOST_UNREAD},
     notes::Notes,
     object::{Dict, Object},
     pages::{self, Page},
@@ -17,7 +17,7 @@ use super::{
     strings,
 };
 use crate::{
-    finding::{Place, Stop},
+    finding::{Place, Reason, Stop},
     format::Out,
     limits::{Budget, Resource},
     reader::count,
@@ -40,6 +40,9 @@ const KEPT_BYTES: usize = 4 * 1024 * 1024;
 const FEW: usize = 16;
 /// Bytes of maps and widths that fonts may need beyond twice the file: maps are packed.
 const SPARE_FONT_WORK: usize = 32 * 1024 * 1024;
+/// Codes without characters in a whole document that say nothing yet: bullets and other marks of honest fonts have no
+/// character, and no order to anybody is made of so few different letters.
+pub(super) const MOST_SYMBOLS: usize = 8;
 /// Forms in each other.
 const MOST_FRAMES: usize = 64;
 /// Graphics states saved in each other. The standard asks for 28.
@@ -134,10 +137,15 @@ pub(super) struct Drawer<'d, 'a, 'n> {
     asked: BTreeMap<usize, bool>,
     /// Bytes of maps and widths read for fonts.
     font_work: usize,
+    /// Codes that led to no character, each with its font; and the page that had the first.
+    unread: BTreeSet<(usize, u32)>,
+    unread_on: Option<(u64, usize)>,
     /// Layers that are off, by position.
     off: BTreeSet<usize>,
     are_layers_off: bool,
     page: Canvas,
+    /// Room for the characters of one operator.
+    shown: String,
     state: State,
     saved: Vec<State>,
     /// Saves beyond those that are kept.
@@ -188,9 +196,12 @@ pub(super) fn read<'a>(
         indexes: BTreeMap::new(),
         asked: BTreeMap::new(),
         font_work: 0,
+        unread: BTreeSet::new(),
+        unread_on: None,
         off: BTreeSet::new(),
         are_layers_off: false,
         page: Canvas::default(),
+        shown: String::new(),
         state: State::new(paint::EMPTY),
         saved: Vec::new(),
         saved_in_vain: 0,
@@ -205,12 +216,16 @@ pub(super) fn read<'a>(
         is_hidden_note: false,
     };
     drawer.find_layers(budget)?;
-    for (number, page) in (1_u64..).zip(pages) {
+    let drawn = (1_u64..).zip(pages).try_for_each(|(number, page)| {
         let drawn = drawer.draw(page, budget);
+        if !drawer.unread.is_empty() {
+            drawer.unread_on.get_or_insert((number, page.index));
+        }
         drawer.tell(number, page, out, budget)?;
-        drawn?;
-    }
-    Ok(())
+        drawn
+    });
+    drawer.tell_unread();
+    drawn
 }
 
 impl<'d, 'a> Drawer<'d, 'a, '_> {
@@ -279,6 +294,21 @@ impl<'d, 'a> Drawer<'d, 'a, '_> {
         }
         self.is_hidden_note = false;
         Ok(())
+    }
+
+    /// Says that there are words which lead to no characters, where there are enough of them to say something.
+    fn tell_unread(&mut self) {
+        let Some((page, index)) = self.unread_on.filter(|_| self.unread.len() > MOST_SYMBOLS) else { return };
+        let letters = match self.unread.len() {
+            MOST_UNREAD.. => format!("{MOST_UNREAD} or more"),
+            few => few.to_string(),
+        };
+        let detail = format!(
+            "from page {page} on there is text whose codes lead to no characters ({letters} different ones): a person sees \
+             it, and it was not read"
+        );
+        let at = self.document.item(index).map(|item| count(item.at));
+        self.notes.gap(Reason::Unsupported, detail, at);
     }
 
     /// Gives the words of the page to the rules.

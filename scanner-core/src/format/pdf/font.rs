@@ -1,8 +1,15 @@
-//! From the codes of a page to characters: maps to Unicode, simple encodings, names of glyphs (ISO 32000-1 §9.6, §9.10).
+//! From the codes of a page to characters: maps to Unicode, simple encodings, names of glyphs, the font's own tables
+//! (ISO 32000-1 §9.6, §9.7, §9.10).
+//!
+//! A code that leads to no character is counted, never passed over: a page full of such codes shows a person words that
+//! nothing here has read.
+
+use std::collections::BTreeSet;
+
+use bytes::Bytes;
 
 use super::{
     document::Document,
-    lex::{self, Lexer, Token},
     object::{Dict, Object},
 };
 use crate::{
@@ -12,9 +19,15 @@ use crate::{
 };
 
 mod encoding;
+mod predefined;
+mod program;
+mod unicode;
 
-/// Characters one entry of a map may stand for: ligatures have three.
-const MOST_CHARACTERS: usize = 16;
+use predefined::Coding;
+
+/// Codes without characters that are told apart, in all fonts of a document together.
+pub(super) const MOST_UNREAD: usize = 64;
+
 /// Entries of a table of differences that are read.
 const MOST_DIFFERENCES: usize = 1024;
 /// Width of a character that nothing tells, in thousandths of the size.
@@ -43,11 +56,47 @@ pub(super) struct Font {
     widths: Vec<(u32, u32, f64)>,
     /// The character and width of every code of one byte, where it is one character.
     quick: Vec<(Option<char>, f64)>,
+    /// All codes of visible ASCII are those characters.
+    is_ascii: bool,
     default_width: f64,
     /// Units of the font in units of text: a thousandth but for fonts drawn by the page itself.
     pub(super) unit: f64,
     /// Nothing is known about how large its glyphs are.
     pub(super) is_drawn: bool,
+    /// Its strings are text already.
+    coding: Option<Coding>,
+}
+
+/// Streams that say how the codes of a font read, unpacked.
+#[derive(Debug, Default)]
+pub(super) struct Beside {
+    /// The map to Unicode.
+    pub(super) unicode: Option<Bytes>,
+    /// The font program, which is asked where there is no map.
+    pub(super) program: Option<Bytes>,
+    /// From the codes of a composite font to the glyphs of its program, where they differ.
+    pub(super) glyph_numbers: Option<Bytes>,
+}
+
+impl Beside {
+    /// Bytes of all of them.
+    pub(super) fn len(&self) -> usize {
+        [&self.unicode, &self.program, &self.glyph_numbers].into_iter().flatten().map(Bytes::len).sum()
+    }
+}
+
+/// Where the codes of a font that led to no character are noted, by the font's number.
+pub(super) struct Unread<'u> {
+    pub(super) codes: &'u mut BTreeSet<(usize, u32)>,
+    pub(super) font: usize,
+}
+
+impl Unread<'_> {
+    fn note(&mut self, code: u32) {
+        if self.codes.len() < MOST_UNREAD {
+            self.codes.insert((self.font, code));
+        }
+    }
 }
 
 impl Font {
@@ -67,11 +116,11 @@ impl Font {
         }
     }
 
-    /// Reads what a font dictionary says. `unicode`: the content of its map to Unicode.
+    /// Reads what a font dictionary says, and the streams beside it.
     pub(super) fn read<'a>(
         document: &Document<'a>,
         dict: &Dict<'a>,
-        unicode: Option<&[u8]>,
+        beside: &Beside,
         budget: &mut Budget,
     ) -> Result<Self, Stop> {
         let mut font = Self::plain();
@@ -80,12 +129,21 @@ impl Font {
             font.is_wide = true;
             font.simple = None;
             font.default_width = 1000.0;
-            let parent = document.get(dict, "DescendantFonts").array().and_then(|fonts| fonts.first());
-            if let Some(below) = parent.and_then(|below| document.resolve(below).dict()) {
+            if let Some(below) = below(document, dict) {
                 font.composite_widths(document, below, budget)?;
             }
+            if beside.unicode.is_none() {
+                font.coding = document.get(dict, "Encoding").name().and_then(Coding::of);
+            }
+            if let Some(program) = &beside.program {
+                font.glyphs(program, beside.glyph_numbers.as_deref(), budget)?;
+            }
         } else {
-            font.encoding(document, document.get(dict, "Encoding"), budget)?;
+            let built_in = match &beside.program {
+                Some(program) => program::built_in_encoding(program, budget)?,
+                None => None,
+            };
+            font.encoding(document, document.get(dict, "Encoding"), built_in, budget)?;
             font.simple_widths(document, dict, budget)?;
             if kind == b"Type3" {
                 font.is_drawn = true;
@@ -93,7 +151,7 @@ impl Font {
                 font.unit = scale.filter(|scale| *scale != 0.0).map_or(0.001, f64::abs);
             }
         }
-        if let Some(map) = unicode {
+        if let Some(map) = &beside.unicode {
             font.unicode(map, budget)?;
         }
         if !font.is_wide {
@@ -108,21 +166,35 @@ impl Font {
         self.quick = (0..256)
             .map(|code| {
                 text.clear();
-                self.write(code, &mut text);
+                self.look_up(code, &mut text);
                 let mut characters = text.chars();
-                (characters.next().filter(|_| characters.next().is_none()), self.width(code))
+                let only = characters.next().filter(|first| characters.next().is_none() && !is_nothing(*first));
+                (only, self.width(code))
             })
             .collect();
+        self.is_ascii = (b' '..=b'~')
+            .zip(self.quick.iter().skip(usize::from(b' ')))
+            .all(|(byte, (character, _))| *character == Some(char::from(byte)));
     }
 
     /// A simple encoding: a base by name and differences from it.
-    fn encoding<'a>(&mut self, document: &Document<'a>, value: &Object<'a>, budget: &mut Budget) -> Result<(), Stop> {
+    /// Without a base it is what the font program brings along, `built_in`.
+    fn encoding<'a>(
+        &mut self,
+        document: &Document<'a>,
+        value: &Object<'a>,
+        built_in: Option<Box<[Option<char>; 256]>>,
+        budget: &mut Budget,
+    ) -> Result<(), Stop> {
         let base = match value {
             Object::Name(name) => Some(&**name),
             Object::Dict(dict) => document.get(dict, "BaseEncoding").name(),
             _ => None,
         };
-        let mut table = encoding::table(base.unwrap_or(b"StandardEncoding"));
+        let mut table = match (base, built_in) {
+            (None, Some(table)) => table,
+            (base, _) => encoding::table(base.unwrap_or(b"StandardEncoding")),
+        };
         // Each of 256 codes needs a name, and a number now and then.
         let differences = value.dict().and_then(|dict| document.get(dict, "Differences").array()).unwrap_or_default();
         let differences = differences.get(..MOST_DIFFERENCES).unwrap_or(differences);
@@ -133,7 +205,7 @@ impl Font {
                 Object::Int(start) => code = usize::try_from(*start).unwrap_or(usize::MAX),
                 Object::Name(glyph) => {
                     if let Some(slot) = table.get_mut(code) {
-                        *slot = encoding::character(glyph);
+                        *slot = encoding::character(glyph).or_else(|| encoding::named_by_code(glyph, code));
                     }
                     code = code.saturating_add(1);
                 }
@@ -191,63 +263,6 @@ impl Font {
         Ok(())
     }
 
-    /// A map to Unicode (§9.10.3): `bfchar` and `bfrange`.
-    fn unicode(&mut self, map: &[u8], budget: &mut Budget) -> Result<(), Stop> {
-        budget.spend(Resource::Steps, count(map.len()))?;
-        let mut lexer = Lexer::new(map, 0);
-        let mut section: &[u8] = b"";
-        loop {
-            match lexer.next() {
-                Token::End | Token::Endless => break,
-                Token::Word(word) => section = word,
-                Token::Hex(first) if section == b"beginbfchar" => {
-                    if let Token::Hex(text) = lexer.next() {
-                        self.note_wide(first);
-                        self.singles.extend(code_of(first).zip(text_of(text)));
-                    }
-                }
-                Token::Hex(first) if section == b"beginbfrange" => {
-                    let Token::Hex(last) = lexer.next() else { continue };
-                    self.note_wide(first);
-                    let (first, last) = (code_of(first), code_of(last));
-                    match lexer.next() {
-                        Token::Hex(text) => {
-                            let (Some(first), Some(last), Some(text)) = (first, last, text_of(text)) else { continue };
-                            let mut characters = text.chars();
-                            match (characters.next(), characters.next()) {
-                                (Some(start), None) => self.runs.push((first, last, u32::from(start))),
-                                _ => self.singles.push((first, text)),
-                            }
-                        }
-                        Token::ArrayOpen => {
-                            for code in first.unwrap_or(u32::MAX)..=u32::MAX {
-                                match lexer.next() {
-                                    Token::Hex(text) => self.singles.extend(text_of(text).map(|text| (code, text))),
-                                    _ => break,
-                                }
-                            }
-                        }
-                        _ => {}
-                    }
-                }
-                Token::Hex(first) if section == b"begincodespacerange" => self.note_wide(first),
-                _ => {}
-            }
-        }
-        // The first of a code counts.
-        self.singles.sort_by_key(|(code, _)| *code);
-        self.singles.dedup_by_key(|(code, _)| *code);
-        self.runs.sort_unstable();
-        Ok(())
-    }
-
-    /// Composite fonts have codes of two bytes but where their map says one.
-    fn note_wide(&mut self, code: &[u8]) {
-        if self.simple.is_none() {
-            self.is_wide = code.iter().filter(|byte| byte.is_ascii_hexdigit()).count() > 2;
-        }
-    }
-
     /// How much it took to read, in bytes or so.
     pub(super) fn work(&self) -> usize {
         self.widths.len().saturating_mul(4)
@@ -255,15 +270,41 @@ impl Font {
 
     /// Writes the characters of a string. Comes back with its length in units of text, how many codes it has, and how
     /// many of them are the blank of one byte, for which alone word spacing counts (§9.3.3).
-    pub(super) fn show(&self, raw: &[u8], text: &mut String) -> Shown {
+    pub(super) fn show(&self, raw: &[u8], text: &mut String, unread: &mut Unread<'_>) -> Shown {
         let mut shown = Shown::default();
+        if let Some(coding) = self.coding {
+            let before = text.len();
+            coding.write(raw, text);
+            for character in text.get(before..).unwrap_or_default().chars() {
+                shown.length += self.default_width * self.unit;
+                shown.codes += 1.0;
+                if is_nothing(character) {
+                    unread.note(u32::from(character));
+                }
+            }
+            return shown;
+        }
         if self.is_wide {
             for pair in raw.as_chunks::<2>().0 {
                 let code = u32::from(u16::from_be_bytes(*pair));
-                self.write(code, text);
+                self.write(code, text, unread);
                 shown.length += self.width(code);
                 shown.codes += 1.0;
             }
+            return shown;
+        }
+        shown.codes = real_of(raw.len());
+        shown.blanks = real_of(memchr::memchr_iter(b' ', raw).count());
+        // Nearly all there is: the codes are those of ASCII.
+        if self.is_ascii
+            && raw.iter().all(|byte| matches!(byte, b' '..=b'~'))
+            && let Ok(words) = std::str::from_utf8(raw)
+        {
+            text.push_str(words);
+            shown.length = match self.widths.as_slice() {
+                [] => shown.codes * self.default_width * self.unit,
+                _ => raw.iter().map(|byte| self.quick.get(usize::from(*byte)).map_or(0.0, |(_, width)| *width)).sum(),
+            };
             return shown;
         }
         for byte in raw {
@@ -273,14 +314,32 @@ impl Font {
                     shown.length += width;
                 }
                 _ => {
-                    self.write(u32::from(*byte), text);
+                    self.write(u32::from(*byte), text, unread);
                     shown.length += self.width(u32::from(*byte));
                 }
             }
-            shown.codes += 1.0;
-            shown.blanks += f64::from(u8::from(*byte == b' '));
         }
         shown
+    }
+
+    /// Maps the codes of a composite font by the characters that its program has for its glyphs.
+    fn glyphs(&mut self, program: &[u8], numbers: Option<&[u8]>, budget: &mut Budget) -> Result<(), Stop> {
+        let glyphs = program::glyphs(program, budget)?;
+        match numbers {
+            None => self.runs.extend(
+                glyphs.iter().map(|(glyph, character)| (u32::from(*glyph), u32::from(*glyph), u32::from(*character))),
+            ),
+            Some(numbers) => {
+                let numbers = numbers.as_chunks::<2>().0;
+                budget.spend(Resource::Steps, count(numbers.len()).saturating_mul(4))?;
+                // Codes have two bytes.
+                for (code, glyph) in (0..=u32::from(u16::MAX)).zip(numbers) {
+                    let character = glyphs.get(&u16::from_be_bytes(*glyph));
+                    self.runs.extend(character.map(|character| (code, code, u32::from(*character))));
+                }
+            }
+        }
+        Ok(())
     }
 
     fn width(&self, code: u32) -> f64 {
@@ -290,7 +349,15 @@ impl Font {
     }
 
     /// Writes the characters of a code.
-    pub(super) fn write(&self, code: u32, text: &mut String) {
+    fn write(&self, code: u32, text: &mut String, unread: &mut Unread<'_>) {
+        let before = text.len();
+        self.look_up(code, text);
+        if text.get(before..).unwrap_or_default().chars().all(is_nothing) {
+            unread.note(code);
+        }
+    }
+
+    fn look_up(&self, code: u32, text: &mut String) {
         if let Ok(at) = self.singles.binary_search_by_key(&code, |(known, _)| *known) {
             text.extend(self.singles.get(at).map(|(_, text)| &**text));
             return;
@@ -306,44 +373,48 @@ impl Font {
     }
 }
 
-/// A code of up to four bytes.
-fn code_of(raw: &[u8]) -> Option<u32> {
-    let bytes = lex::hexadecimal(raw.get(..32).unwrap_or(raw));
-    (1..=4).contains(&bytes.len()).then(|| bytes.iter().fold(0, |code, byte| code << 8 | u32::from(*byte)))
+fn real_of(number: usize) -> f64 {
+    f64::from(u32::try_from(number).unwrap_or(u32::MAX))
 }
 
-/// UTF-16, high byte first.
-fn text_of(raw: &[u8]) -> Option<Box<str>> {
-    let bytes = lex::hexadecimal(raw.get(..256).unwrap_or(raw));
-    let (pairs, rest) = bytes.as_chunks::<2>();
-    let text: String = char::decode_utf16(pairs.iter().map(|pair| u16::from_be_bytes(*pair)))
-        .map(|character| character.unwrap_or(char::REPLACEMENT_CHARACTER))
-        // Some maps write one byte.
-        .chain(rest.iter().filter(|_| pairs.is_empty()).map(|byte| char::from(*byte)))
-        .take(MOST_CHARACTERS)
-        .collect();
-    (!text.is_empty()).then(|| text.into_boxed_str())
+/// Whether a character says nothing: one of nobody's, or a mark for what could not be read.
+fn is_nothing(character: char) -> bool {
+    matches!(character, '\0' | '\u{fffd}' | '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..)
+}
+
+/// The font below a composite one, which has its widths and its program.
+fn below<'d, 'a>(document: &'d Document<'a>, dict: &'d Dict<'a>) -> Option<&'d Dict<'a>> {
+    document.resolve(document.get(dict, "DescendantFonts").array()?.first()?).dict()
+}
+
+/// The streams beside a font: map to Unicode, program, glyph numbers. The program is wanted only where there is no map:
+/// of a composite font with TrueType outlines, and of a Type 1 font with an encoding of its own.
+pub(super) fn beside<'d, 'a>(document: &'d Document<'a>, dict: &'d Dict<'a>) -> [Option<usize>; 3] {
+    let target = |dict: &'d Dict<'a>, key: &str| dict.get(key).and_then(|value| document.target(value));
+    let unicode = target(dict, "ToUnicode");
+    if unicode.is_some() {
+        return [unicode, None, None];
+    }
+    let program = |dict: &'d Dict<'a>, key: &str| target(document.get(dict, "FontDescriptor").dict()?, key);
+    match (document.get(dict, "Subtype").name(), below(document, dict)) {
+        (Some(b"Type0"), Some(below)) => {
+            // Outlines of OpenType fonts may be of either kind: their table of characters is the same.
+            let program = program(below, "FontFile2").or_else(|| program(below, "FontFile3"));
+            [None, program, target(below, "CIDToGIDMap")]
+        }
+        (Some(b"Type1"), _) => [None, program(dict, "FontFile"), None],
+        _ => [None; 3],
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::Limits;
 
-    fn text(font: &Font, raw: &[u8]) -> String {
+    pub(super) fn text(font: &Font, raw: &[u8]) -> String {
         let mut text = String::new();
-        font.show(raw, &mut text);
+        font.show(raw, &mut text, &mut Unread { codes: &mut BTreeSet::new(), font: 0 });
         text
-    }
-
-    #[test]
-    fn maps_to_unicode_are_read() {
-        let mut font = Font { simple: None, is_wide: true, ..Font::plain() };
-        let map =
-            b"1 begincodespacerange <0000> <ffff> endcodespacerange 2 beginbfchar <0001> <0041>\n<0002><00660066> \
-                    endbfchar 2 beginbfrange <0010> <0012> <0061> <0020><0021>[<0078> <D83DDE00>] endbfrange";
-        font.unicode(map, &mut Budget::new(Limits::default())).unwrap();
-        assert_eq!(text(&font, b"\0\x01\0\x02\0\x10\0\x11\0\x12\0\x20\0\x21\0\x99"), "Affabcx\u{1f600}");
     }
 
     #[test]

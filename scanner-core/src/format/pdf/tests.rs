@@ -152,6 +152,44 @@ fn forms_are_drawn_where_they_are_put() {
     assert_eq!(texts("/X Do", &[&form], ""), [("x".to_owned(), "")]);
 }
 
+/// A document whose font has no map to Unicode and these keys, showing so many different codes.
+fn shows(font: &str, codes: u16, more: &[&[u8]]) -> Seen {
+    let text: String = (1..=codes).map(|code| format!("{code:04x}")).collect();
+    let content = format!("BT /F 12 Tf 50 700 Td <{text}> Tj ET");
+    let bytes = document("", content.as_bytes(), more);
+    let bytes = String::from_utf8_lossy(&bytes).replace('\u{fffd}', "x");
+    look(&FORMAT, "pdf", bytes.replacen(FONT, &format!("<</Type/Font{font}>>"), 1).as_bytes())
+}
+
+const GLYPHS: &str = "/Subtype/Type0/Encoding/Identity-H/DescendantFonts[6 0 R]";
+
+#[test]
+fn letters_that_lead_to_no_characters_are_told() {
+    let gap = |codes: usize| {
+        let seen = shows(GLYPHS, u16::try_from(codes).unwrap(), &[b"<</Subtype/CIDFontType2>>"]);
+        seen.gaps.first().map(|gap| (gap.reason, gap.detail.clone()))
+    };
+    assert_eq!(gap(content::MOST_SYMBOLS), None);
+    let (reason, detail) = gap(content::MOST_SYMBOLS + 1).unwrap();
+    assert_eq!(reason, Reason::Unsupported);
+    assert!(detail.starts_with("from page 1 on") && detail.contains("(9 different ones)"), "{detail}");
+    assert!(gap(font::MOST_UNREAD).unwrap().1.contains("(64 or more different ones)"));
+    // Fonts whose map says nothing, or names that do.
+    let map = stream("", b"beginbfrange <0000> <ffff> <e000> endbfrange");
+    assert!(!shows(&format!("{GLYPHS}/ToUnicode 6 0 R"), 20, &[&map]).gaps.is_empty());
+    let names: String = (1..20).map(|name| format!("/q{name}")).collect();
+    let drawn = format!("/Subtype/Type3/Encoding<</Differences[1{names}]>>");
+    assert!(!shows(&drawn, 20, &[]).gaps.is_empty());
+    assert!(shows("/Subtype/Type3/Encoding<</Differences[1/a/b/c/d/e/f/g/h/i/j/k/l]>>", 12, &[]).gaps.is_empty());
+}
+
+#[test]
+fn codes_that_are_characters_are_read_by_the_name_of_their_map() {
+    let seen = shows("/Subtype/Type0/Encoding/UniJIS-UTF16-H/DescendantFonts[6 0 R]", 0x50, &[b"<<>>"]);
+    assert!(seen.gaps.is_empty());
+    assert!(seen.texts().iter().any(|text| text.contains("ABC")), "{:?}", seen.texts());
+}
+
 #[test]
 fn script_is_found_wherever_it_is() {
     let js = "<</S/JavaScript/JS(app.alert\\(1\\))>>";
@@ -272,6 +310,13 @@ fn an_older_version_is_told_quietly() {
         format!("trailer\n<</Size 6/Root 1 0 R/Prev {old}>>\nstartxref\n{table}\n%%EOF\n").as_bytes(),
     );
     assert_eq!(facts(&bytes), ["info pdf.incremental"]);
+}
+
+#[test]
+fn two_objects_of_one_number_are_told() {
+    let twice = |second: &str| facts(&document("", HELLO, &[format!("null\nendobj\n5 0 obj\n{second}").as_bytes()]));
+    assert_eq!(twice(&FONT.replace("Helvetica", "Courier")), ["medium malformed.structure"]);
+    assert_eq!(twice(FONT), NOTHING, "the same twice is no other document");
 }
 
 #[test]

@@ -10,12 +10,14 @@ use std::ops::Range;
 use super::{About, Check, Said, Sink, saying};
 use crate::finding::{Confidence, Rule, RuleText, Severity};
 
+mod around;
 mod card;
 mod contact;
 mod iban;
 mod national;
 mod number;
 
+use around::{Around, Kinds};
 use number::Run;
 
 pub(super) const CHECK: Check =
@@ -88,9 +90,6 @@ static PHONE: Rule = Rule::built_in(
     },
 );
 
-/// Numbers whose surroundings are read, in one text. A flood of right numbers is told by then.
-const ASKED_MOST: u32 = 512;
-
 fn run(text: &[u8], sink: &mut Sink<'_>) {
     numbers(text, sink);
     contact::mail(text, sink);
@@ -99,13 +98,12 @@ fn run(text: &[u8], sink: &mut Sink<'_>) {
 
 /// Looks at every run of digits that does not continue another one.
 fn numbers(text: &[u8], sink: &mut Sink<'_>) {
-    let mut asked = 0_u32;
+    let mut around = Around::of(text);
     let mut at = 0;
     while let Some(run) = Run::next(text, at) {
         at = run.end();
         let told = if let Some(card) = card::at(&run) {
-            asked = asked.saturating_add(1);
-            let said = if card.is_documented || asked > ASKED_MOST || !run.is_near(&card.range, card::WORDS) {
+            let said = if card.is_documented || !around.says(&card.range, Kinds::CARD) {
                 Said {
                     severity: Some(Severity::Info),
                     ..saying(format!("Looks like a card number of {}", card.issuer))
@@ -117,7 +115,7 @@ fn numbers(text: &[u8], sink: &mut Sink<'_>) {
         } else if let Some(account) = iban::at(&run) {
             let severity = account.is_documented.then_some(Severity::Info);
             Some((&IBAN, account.range, Said { severity, ..saying(format!("An IBAN of {}", account.country)) }))
-        } else if let Some((range, id)) = national::at(&run, &mut asked) {
+        } else if let Some((range, id)) = national::at(&run, &mut around) {
             Some((&NATIONAL_ID, range, saying(format!("A national identification number: {}", id.name))))
         } else {
             contact::address(&run).map(|range| (&IP, range, Said::default()))

@@ -2,7 +2,7 @@
 
 use super::{BLANK_SHIFT, CLEAR, Drawer, SPARE_FONT_WORK};
 use crate::format::pdf::{
-    font::Font,
+    font::{self, Beside, Font, Unread},
     object::Object,
     paint::{Brush, MOST_RUNS, Matrix, Sight},
 };
@@ -24,14 +24,18 @@ impl<'d, 'a> Drawer<'d, 'a, '_> {
             return Err(crate::limits::Exhausted(Resource::Objects).into());
         }
         let state = &self.state;
-        let Some(font) = self.fonts.get(state.font.unwrap_or(0)) else { return Ok(()) };
+        let number = state.font.unwrap_or(0);
+        let Some(font) = self.fonts.get(number) else { return Ok(()) };
+        let mut unread = Unread { codes: &mut self.unread, font: number };
         budget.spend(Resource::Steps, count(parts.len()).saturating_mul(2).saturating_add(40))?;
-        let mut text = String::new();
+        // One string for all of them: there are thousands on a page.
+        let mut text = std::mem::take(&mut self.shown);
+        text.clear();
         let mut length = 0.0_f64;
         for part in parts {
             if let Some(raw) = part.string() {
                 budget.spend(Resource::Steps, count(raw.len()).saturating_mul(2))?;
-                let shown = font.show(&raw, &mut text);
+                let shown = font.show(&raw, &mut text, &mut unread);
                 let spaces = shown.codes * state.letter_space + shown.blanks * state.word_space;
                 length += (shown.length * state.size + spaces) * state.stretch;
             } else if let Some(shift) = part.real() {
@@ -63,6 +67,7 @@ impl<'d, 'a> Drawer<'d, 'a, '_> {
         };
         self.text_matrix = Matrix::shift(length, 0.0).then(self.text_matrix);
         self.page.text(&brush, |all| all.push_str(&text));
+        self.shown = text;
         Ok(())
     }
 
@@ -79,10 +84,11 @@ impl<'d, 'a> Drawer<'d, 'a, '_> {
             return Ok(Some(*known));
         }
         budget.spend(Resource::Objects, 1)?;
-        let map = dict.get("ToUnicode").and_then(|map| document.target(map));
-        let map = map.and_then(|index| self.stream(index, budget));
-        let font = Font::read(document, dict, map.as_deref(), budget)?;
-        self.font_work = self.font_work.saturating_add(map.map_or(0, |map| map.len())).saturating_add(font.work());
+        let [unicode, program, glyph_numbers] =
+            font::beside(document, dict).map(|stream| stream.and_then(|index| self.stream(index, budget)));
+        let beside = Beside { unicode, program, glyph_numbers };
+        let font = Font::read(document, dict, &beside, budget)?;
+        self.font_work = self.font_work.saturating_add(beside.len()).saturating_add(font.work());
         if self.font_work > document.bytes.len().saturating_mul(2).saturating_add(SPARE_FONT_WORK) {
             return Err(Stop::malformed("too many fonts over the same maps to follow", 0));
         }

@@ -253,6 +253,14 @@ pub(super) fn character(name: &[u8]) -> Option<char> {
     char::from_u32(u32::from_str_radix(digits, 16).ok()?)
 }
 
+/// Bitmap fonts of TeX name each glyph after its own code, `a65` or `A65`, and the codes are those of ASCII where they
+/// can be.
+pub(super) fn named_by_code(name: &[u8], code: usize) -> Option<char> {
+    let number = name.strip_prefix(b"a").or_else(|| name.strip_prefix(b"A"))?;
+    let number: u8 = std::str::from_utf8(number).ok()?.parse().ok()?;
+    (usize::from(number) == code && matches!(number, b' '..=b'~')).then(|| char::from(number))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -272,5 +280,8 @@ mod tests {
     fn glyphs_have_characters() {
         let all = ["a", "space", "uni0041", "u1F600", "eacute.alt", "g12"].map(|name| character(name.as_bytes()));
         assert_eq!(all, [Some('a'), Some(' '), Some('A'), Some('\u{1f600}'), Some('é'), None]);
+        let own = [("a65", 65), ("A126", 126), ("a65", 66), ("a3", 3), ("g65", 65), ("a", 65)];
+        let own = own.map(|(name, code)| named_by_code(name.as_bytes(), code));
+        assert_eq!(own, [Some('A'), Some('~'), None, None, None, None]);
     }
 }

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::{
-    ASKED_MOST,
+    around::{Around, Kinds},
     number::{Number, Run, is_date, luhn, value, weighted},
 };
 
@@ -80,16 +80,20 @@ const GERMAN: &[&str] = &[
 const NORWEGIAN: &[&str] = &["fodselsnummer", "fødselsnummer", "fnr", "personnummer", "fodselsnr"];
 const SWEDISH: &[&str] = &["personnummer", "personnr", "pnr", "samordningsnummer"];
 
-/// The number that begins at a run, if a word beside it says so. `asked` counts numbers whose surroundings were read.
-pub(super) fn at(run: &Run<'_>, asked: &mut u32) -> Option<(Range<usize>, &'static Id)> {
+/// The words of each kind.
+pub(super) fn words() -> impl Iterator<Item = (Kinds, &'static [&'static str])> {
+    ALL.iter().enumerate().map(|(place, id)| (Kinds::national(place), id.words))
+}
+
+/// The number that begins at a run, if a word beside it says so.
+pub(super) fn at(run: &Run<'_>, around: &mut Around<'_>) -> Option<(Range<usize>, &'static Id)> {
     // No number here begins with more digits than an identity card of China has.
-    if run.length > 18 || *asked > ASKED_MOST {
+    if run.length > 18 {
         return None;
     }
-    ALL.iter().filter(|id| id.begins.contains(&run.length)).find_map(|id| {
+    ALL.iter().enumerate().filter(|(_, id)| id.begins.contains(&run.length)).find_map(|(place, id)| {
         let range = (id.find)(run)?;
-        *asked = asked.saturating_add(1);
-        run.is_near(&range, id.words).then_some((range, id))
+        around.says(&range, Kinds::national(place)).then_some((range, id))
     })
 }
 

@@ -1,12 +1,7 @@
-//! A run of digits, how a number may be written from it on, and the words around it.
+//! A run of digits, and how a number may be written from it on.
 
 use std::ops::Range;
 
-/// Bytes in front of a number, and behind it, in which a word may say what it is.
-const BEFORE: usize = 64;
-const BEHIND: usize = 24;
-/// The first line names the columns of a table.
-const HEADING: usize = 512;
 /// Digits of the longest number known here.
 const DIGITS_MOST: usize = 20;
 
@@ -151,47 +146,4 @@ impl<'a> Run<'a> {
         }
         self.is_bounded(&number.range).then_some(number)
     }
-
-    /// Whether one of the words stands close to the range, or in the first line, as a word of its own: the word `pan` is
-    /// not in `company`.
-    pub(super) fn is_near(&self, range: &Range<usize>, words: &[&str]) -> bool {
-        let before = range.start.saturating_sub(BEFORE)..range.start;
-        let behind = range.end..range.end.saturating_add(BEHIND).min(self.text.len());
-        let heading = self.text.get(..HEADING.min(before.start)).unwrap_or_default();
-        let heading = heading.split(|byte| *byte == b'\n').next().unwrap_or_default();
-        [self.text.get(before), self.text.get(behind), Some(heading)]
-            .into_iter()
-            .flatten()
-            .any(|part| says(part, words))
-    }
-}
-
-/// Whether a text has one of the words. `_`, digits and a capital behind a small letter end a word; a word in another
-/// script than Latin may be anywhere.
-fn says(text: &[u8], words: &[&str]) -> bool {
-    let is_letter = |byte: u8| byte.is_ascii_alphabetic() || byte >= 0x80;
-    let mut from = 0;
-    while let Some(skip) = text.get(from..).and_then(|rest| rest.iter().position(|byte| is_letter(*byte))) {
-        let start = from.saturating_add(skip);
-        let rest = text.get(start..).unwrap_or_default();
-        let mut before = b'A';
-        let length = rest
-            .iter()
-            .take_while(|byte| {
-                let new_word = before.is_ascii_lowercase() && byte.is_ascii_uppercase();
-                before = **byte;
-                is_letter(**byte) && !new_word
-            })
-            .count();
-        let word = rest.get(..length.max(1)).unwrap_or_default();
-        let is_known = |known: &&str| {
-            word.eq_ignore_ascii_case(known.as_bytes())
-                || (!known.is_ascii() && memchr::memmem::find(word, known.as_bytes()).is_some())
-        };
-        if words.iter().any(is_known) {
-            return true;
-        }
-        from = start.saturating_add(length.max(1));
-    }
-    false
 }

@@ -149,16 +149,28 @@ fn contacts_are_information() {
 }
 
 #[test]
-fn surroundings_are_read_up_to_the_limit() {
-    let loud = |flood: u32| {
-        let numbers = "4539578763621486 ".repeat(usize::try_from(flood).unwrap());
-        let mut hits = Hits::default();
-        let text = format!("{numbers}{} card 5425233430109903", "-".repeat(80));
-        run(text.as_bytes(), &mut Sink::new(&mut hits));
-        hits.any(|hit| hit.severity > Severity::Info)
-    };
-    assert!(loud(0) && loud(super::ASKED_MOST - 1));
-    assert!(!loud(super::ASKED_MOST), "told as information, as those before it");
+fn a_flood_of_right_numbers_hides_none_behind_it() {
+    for flood in ["4539578763621486 ", "44051401359 ", "DE12 5001 0517 0648 4898 90 ", "536-90-4399 111222333 "] {
+        for (number, words) in [("card 5425233430109903", "Mastercard"), ("PESEL 44051401359", "Poland")] {
+            let text = format!("{}{} {number}", flood.repeat(3_000), "-".repeat(80));
+            let mut hits = Hits::default();
+            run(text.as_bytes(), &mut Sink::new(&mut hits));
+            let end = text.len();
+            let is_told = hits.any(|hit| {
+                hit.severity > Severity::Info
+                    && hit.range.end == end
+                    && hit.message.as_ref().is_some_and(|message| message.contains(words))
+            });
+            assert!(is_told, "{flood}: {number}");
+        }
+    }
+}
+
+#[test]
+fn the_first_line_names_the_columns() {
+    let rows = "Ann,nothing to see here\n".repeat(20);
+    tells(&format!("name,pesel\n{rows}Bob,44051401359\n"), "44051401359", "Poland");
+    calm(&format!("name,number\n{rows}Bob,44051401359\n"));
 }
 
 #[test]
