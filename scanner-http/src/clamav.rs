@@ -98,7 +98,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl ClamAv {
     /// The engine, where the configuration names one.
     pub(crate) fn of(settings: &config::ClamAv) -> Option<Self> {
-        settings.address.as_ref()?;
+        // An empty one is none: environments that always set the variable have no other way to say so.
+        settings.address.as_ref().filter(|address| !address.is_empty())?;
         Some(Self { settings: settings.clone(), breaker: Mutex::default(), version: Mutex::default() })
     }
 

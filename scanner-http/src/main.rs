@@ -198,7 +198,12 @@ fn log(level: Level) {
         .init();
 }
 
+/// A file that may not grow any more (`LimitFSIZE`): signal(7), the same number on every architecture but MIPS and PA-RISC.
+const SIGXFSZ: i32 = 25;
+
 async fn serve(config: Config) -> io::Result<ExitCode> {
+    // Heard, so that it does not end the process: a write that fails is an answer of its own.
+    let _too_large = signal(SignalKind::from_raw(SIGXFSZ))?;
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     let (connections, shutdown) = (config.connections.clone(), config.shutdown.clone());
     let (listen, admin, watch_every) = (config.listen, config.admin, config.watch.0);

@@ -169,6 +169,11 @@ impl Pool {
         self.shared.workers.isolation()
     }
 
+    /// The engines beside our own scan.
+    pub(crate) fn engines(&self) -> Vec<&'static str> {
+        self.shared.clamav.iter().map(|_| clamav::NAME).collect()
+    }
+
     /// Workers, tasks waiting, tasks running.
     pub(crate) fn numbers(&self) -> (usize, usize, usize) {
         let of = |count: &AtomicUsize| count.load(Ordering::Relaxed);
