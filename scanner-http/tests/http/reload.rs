@@ -38,7 +38,7 @@ fn a_mistake_changes_nothing_and_is_told_with_its_place() {
     let service = service("");
     let path = service.folder().join("ours.rules");
     let before = rules(&service);
-    let huge = RULE.replace("PURPLE-ELEPHANT-[0-9]+", r"PURPLE-ELEPHANT-(\w{100}){200}");
+    let huge = RULE.replace("PURPLE-ELEPHANT-[0-9]+", r"PURPLE-ELEPHANT-(?:(?:\w{100}){100}){100}");
     let everything = "[[rule]]\nid = \"ours/all\"\ntitle = \"a\"\nwhy = \"a\"\nremedy = \"a\"\ncategory = \"exec.script\"\n\
                       severity = \"high\"\nconfidence = \"high\"\nanchors = [\"rows\"]\nregex = 'rows'\nexamples = [\"rows\"]\ncounterexamples = [\"x\"]\n";
     for (what, text) in [
