@@ -6,7 +6,7 @@ use std::{
         fd::{AsFd, BorrowedFd},
         unix::process::ExitStatusExt,
     },
-    path::Path,
+    path::{Path, PathBuf},
     process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio},
     sync::{
         Mutex, OnceLock, PoisonError,
@@ -60,7 +60,7 @@ pub(crate) enum StartError {
 impl Process {
     /// A worker that said that it is ready.
     pub(crate) fn start(setup: &Setup) -> Result<Self, StartError> {
-        let executable = setup.executable.clone().map_or_else(std::env::current_exe, Ok).map_err(StartError::None)?;
+        let executable = setup.executable.clone().map_or_else(own_executable, Ok).map_err(StartError::None)?;
         let mut process = Self::spawn(&executable).map_err(StartError::None)?;
         match process.set_up(setup) {
             Ok(()) => Ok(process),
@@ -214,6 +214,13 @@ fn in_words(status: ExitStatus) -> String {
 fn never_block(fd: &impl AsFd) -> io::Result<()> {
     let fd: BorrowedFd<'_> = fd.as_fd();
     Ok(fcntl_setfl(fd, fcntl_getfl(fd)? | OFlags::NONBLOCK)?)
+}
+
+/// This very program, even when its file was replaced or removed meanwhile: a worker of another build would not
+/// understand the front.
+fn own_executable() -> io::Result<PathBuf> {
+    let running = Path::new("/proc/self/exe");
+    if running.exists() { Ok(running.to_owned()) } else { std::env::current_exe() }
 }
 
 type Order = (Command, SyncSender<io::Result<Child>>);

@@ -61,3 +61,19 @@ fn strict_runs_where_nothing_is_missing() {
         service.scan("audience=page", b"hello").is_verdict();
     }
 }
+
+/// An upgrade puts another file in the place of this one while the service still runs.
+#[test]
+fn workers_are_of_the_build_of_their_service() {
+    let folder = tempfile::tempdir().unwrap();
+    let executable = folder.path().join("scanner-http");
+    fs::copy(env!("CARGO_BIN_EXE_scanner-http"), &executable).unwrap();
+    let service = Service::start_from(&executable, "[workers]\ncount = 1\n");
+    fs::remove_file(&executable).unwrap();
+    fs::write(&executable, "#!/bin/false\n").unwrap();
+    service.signal_workers(rustix::process::Signal::KILL);
+    // The first may meet a worker that is just dying.
+    let decisions: Vec<_> =
+        (0..3).map(|round| service.scan("audience=page", format!("hello {round}").as_bytes()).is_verdict()).collect();
+    assert_eq!(decisions[2]["decision"], "allow", "{decisions:?}");
+}

@@ -4,6 +4,7 @@ use std::{
     fs,
     io::{BufRead, BufReader, Read, Write},
     net::{SocketAddr, TcpStream},
+    path::Path,
     process::{Child, ChildStderr, Command, ExitStatus, Stdio},
     sync::{Arc, Mutex},
     thread::{self, JoinHandle},
@@ -86,6 +87,11 @@ impl Service {
         Self::ready(Self::launched(spawn(config, &[], environment)))
     }
 
+    /// The same, of another file of the same program.
+    pub(crate) fn start_from(executable: &Path, config: &str) -> Self {
+        Self::ready(Self::launched(spawn_from(executable, config, &[], &[])))
+    }
+
     fn ready(service: Self) -> Self {
         let until = Instant::now() + Duration::from_secs(60);
         while service.admin("/readyz").status != 200 {
@@ -123,7 +129,7 @@ impl Service {
     }
 
     /// A folder for files of the test.
-    pub(crate) fn folder(&self) -> &std::path::Path {
+    pub(crate) fn folder(&self) -> &Path {
         self.folder.path()
     }
 
@@ -246,6 +252,15 @@ impl Drop for Service {
 
 /// A process with these lines of configuration, on ports that the system chooses.
 fn spawn(config: &str, files: &[(&str, &str)], environment: &[(&str, &str)]) -> (Child, TempDir) {
+    spawn_from(Path::new(env!("CARGO_BIN_EXE_scanner-http")), config, files, environment)
+}
+
+fn spawn_from(
+    executable: &Path,
+    config: &str,
+    files: &[(&str, &str)],
+    environment: &[(&str, &str)],
+) -> (Child, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in files {
         fs::write(folder.path().join(name), text).unwrap();
@@ -254,7 +269,7 @@ fn spawn(config: &str, files: &[(&str, &str)], environment: &[(&str, &str)]) -> 
     let listen = if config.contains("listen = ") { "" } else { "listen = \"127.0.0.1:0\"\n" };
     let config = config.replace("FOLDER", folder.path().to_str().unwrap());
     fs::write(&path, format!("{listen}admin = \"127.0.0.1:0\"\n{config}")).unwrap();
-    let child = Command::new(env!("CARGO_BIN_EXE_scanner-http"))
+    let child = Command::new(executable)
         .args(["--config".as_ref(), path.as_os_str()])
         .envs(environment.iter().copied())
         .stdin(Stdio::null())
