@@ -31,10 +31,6 @@ impl Loaded {
         let policies = Policies::read(&config.policies)?;
         let callers = Callers::new(config, &policies)?;
         let files = rule_files(&config.rules)?;
-        let borrowed: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
-        let rules = RuleSet::built_in(scanner_rules::FILES)
-            .and_then(|rules| rules.with(&borrowed))
-            .map_err(|error| ConfigError(error.to_string()))?;
         let setup = Setup {
             limits: config.limits(),
             rules: files,
@@ -43,7 +39,9 @@ impl Loaded {
             strict: config.workers.strict,
             ..Setup::default()
         };
-        Ok(Self { policies, callers, rules, kit: Kit::new(setup) })
+        let kit = Kit::new(setup);
+        let rules = kit.rules().map_err(|error| ConfigError(error.to_string()))?;
+        Ok(Self { policies, callers, rules, kit })
     }
 
     /// Whether both were read from the same texts.
@@ -57,7 +55,6 @@ impl Loaded {
     /// # Errors
     /// What it says otherwise.
     pub(crate) fn try_out(&self) -> Result<(), ConfigError> {
-        self.kit.ready().map_err(|error| ConfigError(error.to_string()))?;
         let mut worker = Worker::of(self.kit.clone());
         for (inputs, harmless) in [(HARMLESS, true), (HARMFUL, false)] {
             for input in inputs {

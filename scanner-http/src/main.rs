@@ -265,7 +265,7 @@ async fn tell_isolation(state: Arc<State>) {
                     Some(lacking) => tracing::warn!(
                         %isolation,
                         lacking,
-                        "workers are isolated by limits only in part: this kernel lacks something (workers.strict refuses to run so)"
+                        "this kernel lacks something that should hold workers (workers.strict refuses to run so)"
                     ),
                 }
                 return;

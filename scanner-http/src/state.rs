@@ -44,8 +44,6 @@ impl State {
     pub fn new(config: Config) -> Result<Self, ConfigError> {
         let loaded = Loaded::read(&config)?;
         let wrong = |error: std::io::Error| ConfigError(error.to_string());
-        // The first death shall not wait for the rules to be read.
-        loaded.kit.ready().map_err(|error| ConfigError(error.to_string()))?;
         if config.workers.strict {
             Worker::of(loaded.kit.clone()).start().map_err(|death| ConfigError(death.detail))?;
         }

@@ -188,7 +188,7 @@ mod tests {
     fn back(answer: &Answer, change: impl FnOnce(String) -> String) -> io::Result<Answer> {
         let (head, parts) = answer.to_frame(3);
         let frame = Frame { head: change(String::from_utf8(head).unwrap()).into_bytes(), body: parts.concat() };
-        Answer::from_frame(frame, 3, &Job::Scan(ScanJob::new(&b"hello"[..])))
+        Answer::from_frame(frame, 3, &Job::Scan(Box::new(ScanJob::new(&b"hello"[..]))))
     }
 
     #[test]
@@ -229,6 +229,8 @@ mod tests {
         let (head, parts) = honest.to_frame(3);
         let mut body = parts.concat();
         body[0] = 0xff;
-        assert!(Answer::from_frame(Frame { head, body }, 3, &Job::Scan(ScanJob::new(&b"hello"[..]))).is_err());
+        assert!(
+            Answer::from_frame(Frame { head, body }, 3, &Job::Scan(Box::new(ScanJob::new(&b"hello"[..])))).is_err()
+        );
     }
 }

@@ -61,6 +61,11 @@ impl Bench {
         Ok(Self { scanner: Scanner::new(rule_set(&setup.rules)?, setup.limits), policies, built_in })
     }
 
+    /// A hold on the rules.
+    pub(crate) fn rules(&self) -> RuleSet {
+        self.scanner.rules().clone()
+    }
+
     /// CPU seconds that one job may use.
     pub(crate) fn cpu_seconds(&self) -> u64 {
         self.scanner.limits().get(Resource::Cpu)

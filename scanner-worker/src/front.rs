@@ -88,7 +88,7 @@ impl Worker {
         let are_engines = engines.is_some();
         let mut heard = Heard { engines, said: None };
         if job.death.is_none() {
-            let whole = Job::Scan(job);
+            let whole = Job::Scan(Box::new(job));
             let mut hear = || heard.hear();
             let hear: Asking<'_> = &mut hear;
             let death = match self.run(&whole, are_engines.then_some(hear)) {
@@ -96,9 +96,9 @@ impl Worker {
                 Err(death) => death,
             };
             let Job::Scan(back) = whole else { return Answer::refused(&death.reason, death.detail) };
-            job = ScanJob { death: Some(death), ..back };
+            job = ScanJob { death: Some(death), ..*back };
         }
-        self.kit.run(&Job::Scan(job), || heard.hear())
+        self.kit.run(&Job::Scan(Box::new(job)), || heard.hear())
     }
 
     /// Tells the type of some bytes.

@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, OnceLock};
 
+use scanner_core::RuleSet;
+
 use crate::{
     answer::Answer,
     bench::Bench,
@@ -17,7 +19,7 @@ pub struct Kit(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     setup: Setup,
-    /// Made when it is first needed, or by [`Kit::ready`].
+    /// Made when it is first needed, or by [`Kit::rules`].
     bench: OnceLock<Result<Bench, SetupError>>,
 }
 
@@ -27,12 +29,12 @@ impl Kit {
         Self(Arc::new(Inner { setup, bench: OnceLock::new() }))
     }
 
-    /// Reads rules and policies now, so that the first death does not wait for that.
+    /// Reads rules and policies, if that was not done yet: the first death does not wait for it then. The rules.
     ///
     /// # Errors
     /// The first mistake of the operator's files, with line and column.
-    pub fn ready(&self) -> Result<(), SetupError> {
-        self.bench().map(drop).map_err(Clone::clone)
+    pub fn rules(&self) -> Result<RuleSet, SetupError> {
+        self.bench().map(Bench::rules).map_err(Clone::clone)
     }
 
     /// What it is made from.

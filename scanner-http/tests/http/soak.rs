@@ -147,7 +147,7 @@ fn hostile_and_honest_for_minutes() {
             levels.push((service.status("VmRSS"), service.descriptors()));
             fake.now(deeds[usize::try_from(second / 3).unwrap() % deeds.len()]);
             if second % 7 == 0 {
-                for worker in service.workers().first() {
+                if let Some(worker) = service.workers().first() {
                     let _ = kill_process(*worker, Signal::KILL);
                 }
             }
