@@ -1,11 +1,24 @@
-//! A worker that does what a hijacked or broken one might. What it does is the name it is started under.
-#![allow(clippy::unwrap_used, clippy::exit, clippy::panic, clippy::print_stdout, reason = "it is evil")]
+//! A worker that does what a hijacked or broken one might. What it does is the name it is started under; a name that
+//! begins with a layer and a colon has only that fence around it.
+#![allow(clippy::unwrap_used, clippy::exit, clippy::panic, reason = "it is evil")]
 
 use std::{
-    io::{Read, Write},
+    fs,
+    io::{self, Read, Write},
+    net::TcpStream,
+    process::Command,
     thread,
     time::Duration,
 };
+
+use rustix::process::{Signal, getppid, kill_process};
+use scanner_worker::{Layer, confine};
+use serde_json::{Value, json};
+
+/// Address space, as the front's default.
+const MEMORY: u64 = 512 << 20;
+/// How it ends when what it tried was refused.
+const REFUSED: i32 = 42;
 
 /// Never ends by itself.
 #[allow(unconditional_recursion, reason = "the stack is to overflow")]
@@ -14,33 +27,65 @@ fn deeper(depth: u64) -> u64 {
     deeper(depth + 1) + ballast[usize::try_from(depth % 512).unwrap()]
 }
 
-/// Reads one frame and throws it away.
-fn frame() {
+/// Reads one frame: its head, and how long its body is.
+fn frame() -> (Value, usize) {
     let mut prefix = [0; 16];
-    std::io::stdin().read_exact(&mut prefix).unwrap();
+    if io::stdin().read_exact(&mut prefix).is_err() {
+        std::process::exit(0);
+    }
     let lengths: Vec<u64> = prefix.chunks(8).map(|eight| u64::from_le_bytes(eight.try_into().unwrap())).collect();
-    let mut rest = Vec::new();
-    std::io::stdin().take(lengths.iter().sum()).read_to_end(&mut rest).unwrap();
+    let (mut head, mut body) = (Vec::new(), Vec::new());
+    io::stdin().take(lengths[0]).read_to_end(&mut head).unwrap();
+    io::stdin().take(lengths[1]).read_to_end(&mut body).unwrap();
+    (serde_json::from_slice(&head).unwrap(), body.len())
 }
 
 /// Answers with these bytes.
 fn say(bytes: &[u8]) {
-    std::io::stdout().write_all(bytes).unwrap();
-    std::io::stdout().flush().unwrap();
+    io::stdout().write_all(bytes).unwrap();
+    io::stdout().flush().unwrap();
 }
 
-/// A frame with this head and body.
+/// Answers with a frame of this head and body.
 fn say_frame(head: &str, body: &str) {
+    say(&framed(head, body));
+}
+
+fn framed(head: &str, body: &str) -> Vec<u8> {
     let mut bytes = (head.len() as u64).to_le_bytes().to_vec();
     bytes.extend((body.len() as u64).to_le_bytes());
     bytes.extend(head.as_bytes());
     bytes.extend(body.as_bytes());
-    say(&bytes);
+    bytes
+}
+
+/// A verdict that looks like one. It names this process, where nobody looks.
+fn allow(number: u64, size: usize) -> Vec<u8> {
+    let verdict =
+        json!({ "schema": "scanner.verdict/v1", "decision": "allow", "source": { "size": size } }).to_string();
+    let head = json!({
+        "number": number, "decision": "allow", "complete": true, "refusal": null,
+        "wants": [std::process::id().to_string()],
+        "counts": { "provider": null, "would_be": null, "findings": [], "gaps": [], "engines": [] },
+        "parts": [verdict.len(), 2],
+    });
+    framed(&head.to_string(), &(verdict + "{}"))
+}
+
+/// Whether something could be done that a worker must not do.
+fn done<T>(tried: io::Result<T>) -> ! {
+    std::process::exit(match tried {
+        Ok(_) => 0,
+        Err(_) => REFUSED,
+    })
 }
 
 fn main() {
     let name = std::env::args().next().unwrap();
     let deed = name.rsplit('/').next().unwrap();
+    if deed == "serves" {
+        return scanner_worker::serve().unwrap();
+    }
     if deed == "never-reads" {
         thread::sleep(Duration::from_secs(60));
     }
@@ -48,8 +93,22 @@ fn main() {
     if deed == "never-ready" {
         thread::sleep(Duration::from_secs(60));
     }
-    say_frame("ready", "");
-    frame();
+    let (layers, deed) = match deed.split_once(':') {
+        Some(("limits", deed)) => (&[Layer::Limits][..], deed),
+        Some(("landlock", deed)) => (&[Layer::Landlock][..], deed),
+        Some(("nothing", deed)) => (&[][..], deed),
+        Some((other, _)) => panic!("no such layer: {other}"),
+        None => (&Layer::ALL[..], deed),
+    };
+    let isolation = confine(MEMORY, layers).unwrap();
+    say_frame(&serde_json::to_string(&isolation).unwrap(), "");
+    loop {
+        let (head, size) = frame();
+        act(deed, head["number"].as_u64().unwrap(), size);
+    }
+}
+
+fn act(deed: &str, number: u64, size: usize) {
     match deed {
         "exits" => std::process::exit(7),
         "aborts" => std::process::abort(),
@@ -57,23 +116,52 @@ fn main() {
         "overflows" => {
             std::hint::black_box(deeper(0));
         }
-        "hangs" => thread::sleep(Duration::from_secs(60)),
+        "hangs" => loop {
+            std::hint::black_box(frame());
+        },
+        "loops" => loop {
+            std::hint::black_box(number);
+        },
+        "allocates" => {
+            std::hint::black_box(vec![1_u8; 4 << 30]);
+        }
+        "leaks" => {
+            let mut leak = Vec::new();
+            loop {
+                leak.push(std::hint::black_box(vec![1_u8; 1 << 20]));
+            }
+        }
+        "forks" => done(Command::new("/bin/true").spawn()),
+        // Nobody listens there: who gets as far as being told so has been let out.
+        "connects" => done(match TcpStream::connect("127.0.0.1:1") {
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => Ok(()),
+            other => other.map(drop),
+        }),
+        "reads-a-file" => done(fs::read("/proc/self/status")),
+        "writes-a-file" => done(fs::write("/tmp/evil-worker", "x")),
+        "kills" => done(kill_process(getppid().unwrap(), Signal::WINCH).map_err(io::Error::from)),
+        "sleeps" => thread::sleep(Duration::from_secs(60)),
         "garbage" => say(&[0xff; 4096]),
         "huge" => say(&[0xff; 16]),
-        "half" => say(&[8, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
+        "half" => {
+            say(&[8, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+            std::process::exit(0);
+        }
         "not-json" => say_frame("{", ""),
         "not-a-decision" => {
             say_frame(
-                r#"{"decision":"fine","complete":true,"refusal":null,"wants":[],"counts":{"provider":null,"would_be":null,"findings":[],"gaps":[]},"parts":[0,0]}"#,
+                &json!({
+                    "number": number, "decision": "fine", "complete": true, "refusal": null, "wants": [],
+                    "counts": { "provider": null, "would_be": null, "findings": [], "gaps": [], "engines": [] }, "parts": [0, 0],
+                })
+                .to_string(),
                 "",
             );
         }
-        "lying-parts" => {
-            say_frame(
-                r#"{"decision":"allow","complete":true,"refusal":null,"wants":[],"counts":{"provider":null,"would_be":null,"findings":[],"gaps":[]},"parts":[9,9]}"#,
-                "{}",
-            );
-        }
+        "lies-about-size" => say(&allow(number, size + 1)),
+        // In one write, so that both are there at once.
+        "answers-before" => say(&[allow(number, size), allow(number + 1, size)].concat()),
+        "answers" => say(&allow(number, size)),
         other => panic!("no such deed: {other}"),
     }
 }

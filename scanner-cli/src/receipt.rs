@@ -7,7 +7,7 @@ use std::{
 };
 
 use scanner_core::{Limits, RECEIPT_SCHEMA, Resource, canonical_json, visible};
-use scanner_worker::ScanJob;
+use scanner_worker::{Death, Engine, ScanJob};
 use serde_json::Value;
 
 use crate::{
@@ -151,6 +151,23 @@ fn replay(args: &VerifyArgs, receipt: &Value, input: &Path) -> Result<Replay, Fa
         .filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned())))
         .collect::<BTreeMap<_, _>>();
     job.now = text(&receipt["decided_on"]);
+    let facts = &receipt["facts"];
+    job.death = facts["death"].is_object().then(|| Death {
+        reason: text(&facts["death"]["reason"]).unwrap_or_default(),
+        detail: text(&facts["death"]["detail"]).unwrap_or_default(),
+    });
+    job.engines = facts["engines"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|engine| Engine {
+            name: text(&engine["name"]).unwrap_or_default(),
+            version: text(&engine["version"]).unwrap_or_default(),
+            database: text(&engine["database"]).unwrap_or_default(),
+            database_time: text(&engine["database_time"]).unwrap_or_default(),
+            answer: text(&engine["answer"]).unwrap_or_default(),
+        })
+        .collect();
     let limits: Vec<(Resource, u64)> = Resource::ALL
         .into_iter()
         .filter_map(|resource| Some((resource, receipt["limits"][resource.name()].as_u64()?)))

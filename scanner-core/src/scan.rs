@@ -20,6 +20,7 @@ use crate::{
     view::TextView,
 };
 
+mod engines;
 mod input;
 mod lies;
 mod report;
@@ -54,6 +55,13 @@ impl Scanner {
 
     /// Scans one input. Whatever its bytes are, this returns: they yield findings and gaps.
     pub fn scan(&self, input: Input) -> Report {
+        self.scan_beside(input, Vec::new)
+    }
+
+    /// The same, beside engines that look at the same input meanwhile: `engines` is asked for their answers once
+    /// everything here was looked at, and may wait for them. The report is the one of an input that brought these
+    /// answers as [`Facts`].
+    pub fn scan_beside(&self, mut input: Input, engines: impl FnOnce() -> Vec<EngineAnswer>) -> Report {
         let mut run = Run {
             rules: &self.rules,
             watch: Watch::default(),
@@ -106,6 +114,8 @@ impl Scanner {
         while let Some(next) = run.queue.pop_front() {
             run.look_at(next);
         }
+        input.facts.engines.extend(engines());
+        run.hear(&input.facts.engines);
         run.finish(self, source, refusal, bundle, answers, input)
     }
 }
@@ -436,7 +446,14 @@ pub fn rules_in_code() -> impl Iterator<Item = &'static Rule> {
     // Parts that several formats have bring the same rule.
     let formats =
         format::ALL.iter().flat_map(|format| format.rules).filter(move |rule| seen.insert(std::ptr::from_ref(**rule)));
-    lies::RULES.iter().chain(formats).chain(envelope::RULES).chain(provider::RULES).copied().chain(RuleSet::coded())
+    engines::RULES
+        .iter()
+        .chain(lies::RULES)
+        .chain(formats)
+        .chain(envelope::RULES)
+        .chain(provider::RULES)
+        .copied()
+        .chain(RuleSet::coded())
 }
 
 /// One segment of a path: `!`, `%` and control characters percent-encoded, byte by byte.

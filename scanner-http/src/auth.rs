@@ -27,7 +27,7 @@ pub(crate) struct Caller {
     pub(crate) tenant: Option<String>,
     /// The policy of requests that name none, then those that may be asked for.
     policies: Vec<String>,
-    rate: Option<Rate>,
+    rate: Option<Arc<Rate>>,
 }
 
 /// Every caller there may be.
@@ -48,6 +48,11 @@ impl fmt::Debug for Sha256Digest {
 }
 
 impl Caller {
+    /// Whose workers scan for it. Where there are no tokens there is one tenant.
+    pub(crate) fn tenant(&self) -> &str {
+        self.tenant.as_deref().unwrap_or_default()
+    }
+
     /// The policy to decide by, if it may be asked for.
     pub(crate) fn policy(&self, asked: Option<&str>) -> Result<&str, ApiError> {
         let asked = asked.unwrap_or_else(|| self.policies.first().map_or("", String::as_str));
@@ -112,7 +117,11 @@ impl Callers {
             if tokens.iter().any(|(known, _): &(Sha256Digest, _)| known.0 == digest.0) {
                 return Err(wrong("the same token is given twice".to_owned()));
             }
-            let caller = Caller { tenant: Some(token.tenant.clone()), policies: names, rate: Rate::of(token.rate) };
+            let caller = Caller {
+                tenant: Some(token.tenant.clone()),
+                policies: names,
+                rate: Rate::of(token.rate).map(Arc::new),
+            };
             tokens.push((digest, Arc::new(caller)));
         }
         let anyone = config.tokens.is_empty().then(|| {
@@ -121,6 +130,16 @@ impl Callers {
             Arc::new(Caller { tenant: None, policies: names, rate: None })
         });
         Ok(Self { tokens, anyone })
+    }
+
+    /// Takes over what each has used of its rate: a reload is no way to start anew.
+    pub(crate) fn keep_rates(&mut self, before: &Self) {
+        for (digest, caller) in &mut self.tokens {
+            let known = before.tokens.iter().find(|(known, _)| known.0 == digest.0);
+            if let (Some(caller), Some((_, known))) = (Arc::get_mut(caller), known) {
+                caller.rate.clone_from(&known.rate);
+            }
+        }
     }
 
     /// Who sent these headers.

@@ -13,9 +13,12 @@
 
 mod auth;
 mod body;
+mod clamav;
 pub mod config;
 mod error;
 mod framing;
+pub mod journal;
+mod loaded;
 mod metrics;
 mod multipart;
 mod observe;
@@ -59,7 +62,8 @@ pub fn admin_router(state: Arc<State>) -> Router {
     let routes = Router::new()
         .route("/healthz", get(routes::health::healthz))
         .route("/readyz", get(routes::health::readyz))
-        .route("/metrics", get(routes::health::metrics));
+        .route("/metrics", get(routes::health::metrics))
+        .route("/reload", post(routes::reload::reload));
     finish(routes, state)
 }
 

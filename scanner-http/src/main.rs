@@ -4,7 +4,7 @@ use std::{
     fs::File,
     io::{self, Read, Write},
     net::TcpStream,
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::ExitCode,
     sync::Arc,
     time::Duration,
@@ -24,6 +24,7 @@ scanner-http: judges the output of AI code execution, over HTTP.
   scanner-http [--config FILE]     serve; SCANNER_CONFIG names the file too
   scanner-http --check             read the configuration and the files it names, say what is wrong, and end
   scanner-http token               make a token, and the lines for the configuration
+  scanner-http journal FOLDER      check the receipts kept there: whether one was changed or removed; exit code 0 or 1
   scanner-http health [ADDRESS]    ask a running service whether it is ready; exit code 0 or 1
 
 Without a configuration it listens on 127.0.0.1:8080, and on 127.0.0.1:8081 for /healthz, /readyz and /metrics.
@@ -50,6 +51,10 @@ fn main() -> ExitCode {
             },
             "--check" => only_check = true,
             "token" => return token(),
+            "journal" => match arguments.next() {
+                Some(folder) => return journal(Path::new(&folder)),
+                None => return say("scanner-http: journal needs a folder", WRONG),
+            },
             "health" => return health(&arguments.next().unwrap_or_else(|| "127.0.0.1:8081".to_owned())),
             "--help" | "-h" => return print(USAGE),
             "--version" | "-V" => return print(concat!("scanner-http ", env!("CARGO_PKG_VERSION"), "\n")),
@@ -101,6 +106,22 @@ fn token() -> ExitCode {
     ))
 }
 
+/// Whether the journal there is whole.
+fn journal(folder: &Path) -> ExitCode {
+    match scanner_http::journal::check(folder) {
+        Ok(seen) if seen.lines == 0 => print("good: no receipts\n"),
+        Ok(seen) => print(&format!(
+            "good: {} receipts, from number {} to {} of {}\nhead {}\n",
+            seen.lines,
+            seen.first,
+            seen.first + seen.lines - 1,
+            seen.day,
+            seen.head
+        )),
+        Err(error) => say(&format!("scanner-http: {error}"), 1),
+    }
+}
+
 /// Asks `/readyz`: for containers that hold no other program.
 fn health(address: &str) -> ExitCode {
     let asked = address.parse().map_err(io::Error::other).and_then(|address| {
@@ -141,7 +162,8 @@ fn run(config: Config) -> ExitCode {
 fn descriptors(config: &Config) {
     // Both listeners, bodies in files, three pipes for each worker, and some for whatever else.
     let needed = config.connections.most.saturating_add(config.body.uploads).saturating_add(config.workers.queue);
-    let needed = needed.saturating_add(config.workers.count.saturating_mul(8)).saturating_add(256) as u64;
+    let workers = config.workers.count.saturating_add(config.workers.spare);
+    let needed = needed.saturating_add(workers.saturating_mul(8)).saturating_add(256) as u64;
     let mut limit = getrlimit(Resource::Nofile);
     if limit.current.is_some_and(|current| current < needed) {
         limit.current = Some(limit.maximum.map_or(needed, |maximum| maximum.min(needed)));
@@ -176,10 +198,15 @@ fn log(level: Level) {
         .init();
 }
 
+/// A file that may not grow any more (`LimitFSIZE`): signal(7), the same number on every architecture but MIPS and PA-RISC.
+const SIGXFSZ: i32 = 25;
+
 async fn serve(config: Config) -> io::Result<ExitCode> {
+    // Heard, so that it does not end the process: a write that fails is an answer of its own.
+    let _too_large = signal(SignalKind::from_raw(SIGXFSZ))?;
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     let (connections, shutdown) = (config.connections.clone(), config.shutdown.clone());
-    let (listen, admin) = (config.listen, config.admin);
+    let (listen, admin, watch_every) = (config.listen, config.admin, config.watch.0);
     let state = match State::new(config) {
         Ok(state) => Arc::new(state),
         Err(error) => return Ok(say(&format!("scanner-http: {error}"), WRONG)),
@@ -190,6 +217,9 @@ async fn serve(config: Config) -> io::Result<ExitCode> {
     few.most = few.most.min(ADMIN_CONNECTIONS);
     let watched = Server::bind(admin, admin_router(state.clone()), &few, open).await?;
     tracing::info!(address = %service.address()?, admin = %watched.address()?, version = env!("CARGO_PKG_VERSION"), "listening");
+
+    tokio::spawn(tell_isolation(state.clone()));
+    tokio::spawn(reload(state.clone(), signal(SignalKind::hangup())?, watch_every));
 
     let (end, ends) = watch::channel(false);
     let (admin_end, admin_ends) = watch::channel(false);
@@ -222,6 +252,57 @@ async fn serve(config: Config) -> io::Result<ExitCode> {
     let _ = admin_end.send(true);
     tracing::info!("ended");
     Ok(code)
+}
+
+/// Says once what holds the workers, and what the kernel lacks for it; and why there are none, while that is so.
+async fn tell_isolation(state: Arc<State>) {
+    let mut told = None;
+    loop {
+        match state.pool.isolation() {
+            Some(Ok(isolation)) => {
+                match isolation.lacks() {
+                    None => tracing::info!(%isolation, "workers are isolated"),
+                    Some(lacking) => tracing::warn!(
+                        %isolation,
+                        lacking,
+                        "this kernel lacks something that should hold workers (workers.strict refuses to run so)"
+                    ),
+                }
+                return;
+            }
+            Some(Err(death)) if told.as_ref() != Some(&death) => {
+                tracing::error!(why = %scanner_core::visible(&death.detail), "a worker does not answer");
+                told = Some(death);
+            }
+            _ => {}
+        }
+        sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// Reads rules and policies again on SIGHUP and, where that is set, whenever they were changed.
+async fn reload(state: Arc<State>, mut hangup: Signal, every: Duration) {
+    loop {
+        let asked = if every.is_zero() {
+            hangup.recv().await.is_some()
+        } else {
+            tokio::select! {
+                asked = hangup.recv() => asked.is_some(),
+                () = sleep(every) => false,
+            }
+        };
+        let reloading = state.clone();
+        match tokio::task::spawn_blocking(move || reloading.reload()).await {
+            Ok(Ok((rules, changed))) if changed || asked => {
+                tracing::info!(rules, changed, "rules and policies were read")
+            }
+            Ok(Ok(_)) => {}
+            Ok(Err(error)) => {
+                tracing::error!(why = %scanner_core::visible(&error.to_string()), "rules and policies stay as they were");
+            }
+            Err(error) => tracing::error!(error = %error, "reload"),
+        }
+    }
 }
 
 async fn either(a: &mut Signal, b: &mut Signal) {

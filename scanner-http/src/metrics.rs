@@ -10,6 +10,8 @@ use std::{
 use scanner_core::{Decision, Reason, Severity, is_category, provider_names};
 use scanner_worker::Answer;
 
+use crate::clamav;
+
 /// Upper ends of the buckets of durations, in seconds: from a small text to the clock limit of a scan.
 const BUCKETS: [f64; 11] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.25, 1.0, 2.5, 5.0, 10.0];
 
@@ -22,6 +24,8 @@ const COUNTERS: &[(&str, &str)] = &[
     ("scanner_gaps_total", "Things not seen, by reason."),
     ("scanner_limits_hit_total", "Limits hit, by name."),
     ("scanner_worker_deaths_total", "Workers that died or were killed, by what the scan then says."),
+    ("scanner_engine_answers_total", "What other engines said: clean, found or unavailable."),
+    ("scanner_reloads_total", "Rules and policies read again: changed, unchanged or refused."),
     ("scanner_would_be_total", "Decisions that a policy in force would have made, by decision."),
 ];
 
@@ -65,6 +69,11 @@ impl Metrics {
         self.inner().add("scanner_requests_total", labels, 1);
     }
 
+    /// The operator's files were read again. The word is of this program.
+    pub(crate) fn reload(&self, outcome: &str) {
+        self.inner().add("scanner_reloads_total", format!("outcome=\"{outcome}\""), 1);
+    }
+
     /// An input was scanned.
     pub(crate) fn scan(&self, answer: &Answer, bytes: u64, took: Duration) {
         let mut inner = self.inner();
@@ -87,9 +96,15 @@ impl Metrics {
             if let Some(limit) = reason.strip_prefix("limit:") {
                 inner.add("scanner_limits_hit_total", format!("limit=\"{limit}\""), *count);
             }
-            if matches!(reason, "worker_died" | "timeout" | "limit:memory") {
-                inner.add("scanner_worker_deaths_total", format!("reason=\"{reason}\""), *count);
-            }
+        }
+        if let Some(death) = &answer.death {
+            let reason = known(&death.reason, |word| Reason::named(word).is_some());
+            inner.add("scanner_worker_deaths_total", format!("reason=\"{reason}\""), 1);
+        }
+        for (name, answer, count) in &counts.engines {
+            let name = known(name, |name| name == clamav::NAME);
+            let answer = known(answer, |word| matches!(word, "clean" | "found" | "unavailable"));
+            inner.add("scanner_engine_answers_total", format!("engine=\"{name}\",answer=\"{answer}\""), *count);
         }
         if let Some(would_be) = counts.would_be.as_deref() {
             let would_be = known(would_be, |word| Decision::named(word).is_some());
@@ -156,6 +171,7 @@ mod tests {
             answer.counts.provider = Some(hostile.clone());
             answer.counts.would_be = Some(hostile.clone());
             answer.counts.findings = vec![(hostile.clone(), hostile.clone(), 1)];
+            answer.counts.engines = vec![(hostile.clone(), hostile.clone(), 1)];
             answer.counts.gaps = vec![(hostile, 1)];
             metrics.scan(&answer, 1, Duration::from_millis(3));
         }

@@ -28,6 +28,10 @@ pub(crate) struct Scanned {
     pub(crate) tenant: Option<String>,
 }
 
+/// The id of a request, for its handler.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RequestId(pub(crate) String);
+
 /// Ids for requests that bring none.
 #[derive(Debug)]
 pub(crate) struct Ids {
@@ -66,7 +70,8 @@ pub(crate) async fn observe(Shared(state): Shared<Arc<State>>, request: Request,
         method @ ("GET" | "HEAD" | "POST" | "PUT" | "DELETE" | "OPTIONS" | "PATCH") => method.to_owned(),
         _ => "other".to_owned(),
     };
-    let (parts, body) = request.into_parts();
+    let (mut parts, body) = request.into_parts();
+    parts.extensions.insert(RequestId(id.to_str().unwrap_or_default().to_owned()));
     let body = Lingering::wrap(&parts.headers, body);
     let mut response = if parts.extensions.get::<TwoLengths>().is_some() {
         drop(body);

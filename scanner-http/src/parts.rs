@@ -184,8 +184,8 @@ impl Parts {
         self.parts.iter().all(|part| part.role != Role::Input)
     }
 
-    /// Puts them into the job. Blocks: for the thread that scans.
-    pub(crate) fn fill(self, job: &mut ScanJob) -> Result<(), ApiError> {
+    /// Puts them into the job; those that other engines are shown, each by itself. Blocks: for the thread that scans.
+    pub(crate) fn fill(self, job: &mut ScanJob) -> Result<Vec<Bytes>, ApiError> {
         let make_bundle = self.make_bundle();
         let all = self
             .spooled
@@ -219,7 +219,8 @@ impl Parts {
             job.bytes = out.bytes.into();
             job.kind = "bundle".to_owned();
         }
-        Ok(())
+        let is_shown = |part: &&Part| !matches!(part.role, Role::Meta | Role::Watch);
+        Ok(self.parts.iter().filter(is_shown).map(bytes).collect())
     }
 }
 

@@ -1,4 +1,4 @@
-//! Workers on threads of their own, and places for what waits. When all are taken the answer is "not now".
+//! Threads that wait on workers, and places for what waits for a thread. When all are taken the answer is "not now".
 
 use std::{
     fmt, io,
@@ -12,28 +12,33 @@ use std::{
     time::{Duration, Instant},
 };
 
-use scanner_worker::{Answer, ScanJob, Setup, Worker};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use bytes::Bytes;
+use scanner_worker::{Answer, Death, Engine, Isolation, Kit, PoolSize, ScanJob};
+use tokio::{
+    runtime::Handle,
+    sync::{OwnedSemaphorePermit, Semaphore, oneshot},
+};
 
 use crate::{
+    clamav::{self, ClamAv},
     config,
     error::{ApiError, Code},
 };
 
-/// Some workers and a queue before them, both bounded.
+/// Workers, threads that wait on them, and a queue before those; all bounded.
 #[derive(Debug)]
 pub struct Pool {
     tasks: Sender<Task>,
     places: Arc<Semaphore>,
-    counts: Arc<Counts>,
-    workers: usize,
+    shared: Arc<Shared>,
 }
 
-/// How the pool is doing.
-#[derive(Debug, Default)]
-pub(crate) struct Counts {
-    /// Workers that have answered at least once.
-    ready: AtomicUsize,
+/// What all threads share.
+#[derive(Debug)]
+struct Shared {
+    workers: scanner_worker::Pool,
+    clamav: Option<ClamAv>,
+    wait: Duration,
     waiting: AtomicUsize,
     running: AtomicUsize,
 }
@@ -44,14 +49,24 @@ pub(crate) struct Place {
     _permit: OwnedSemaphorePermit,
 }
 
-type Make = Box<dyn FnOnce() -> Result<ScanJob, ApiError> + Send>;
+/// An input, and the files of it that other engines are shown.
+#[derive(Debug)]
+pub(crate) struct Work {
+    pub(crate) job: ScanJob,
+    pub(crate) files: Vec<Bytes>,
+}
+
+type Make = Box<dyn FnOnce() -> Result<Work, ApiError> + Send>;
 type Outcome = Result<Answer, Failure>;
 
 struct Task {
+    tenant: String,
     make: Make,
     answer: oneshot::Sender<Outcome>,
     since: Instant,
     place: Place,
+    /// Where engines are waited for.
+    runtime: Handle,
 }
 
 impl fmt::Debug for Task {
@@ -76,28 +91,28 @@ fn overloaded() -> ApiError {
 }
 
 impl Pool {
-    /// Starts the threads, and on each a worker.
+    /// Starts the threads, and the workers.
     ///
     /// # Errors
     /// When no thread can be started.
-    pub fn start(setup: &Setup, settings: &config::Workers) -> io::Result<Self> {
+    pub fn start(kit: Kit, workers: &config::Workers, clamav: &config::ClamAv) -> io::Result<Self> {
         let (sender, receiver) = channel();
         let receiver = Arc::new(Mutex::new(receiver));
-        let counts = Arc::new(Counts::default());
-        let wait = settings.wait.0;
-        for number in 0..settings.count {
-            let (receiver, counts, worker) = (receiver.clone(), counts.clone(), Worker::new(setup.clone()));
+        let size = PoolSize { workers: workers.count, spare: workers.spare, jobs: workers.jobs };
+        let shared = Arc::new(Shared {
+            workers: scanner_worker::Pool::start(kit, size)?,
+            clamav: ClamAv::of(clamav),
+            wait: workers.wait.0,
+            waiting: 0.into(),
+            running: 0.into(),
+        });
+        for number in 0..workers.count {
+            let (receiver, shared) = (receiver.clone(), shared.clone());
             // It ends with the pool, when there is nobody left to send tasks.
-            thread::Builder::new()
-                .name(format!("worker-{number}"))
-                .spawn(move || run(worker, &receiver, &counts, wait))?;
+            thread::Builder::new().name(format!("scan-{number}")).spawn(move || run(&receiver, &shared))?;
         }
-        Ok(Self {
-            tasks: sender,
-            places: Arc::new(Semaphore::new(settings.count.saturating_add(settings.queue))),
-            counts,
-            workers: settings.count,
-        })
+        let places = Arc::new(Semaphore::new(workers.count.saturating_add(workers.queue)));
+        Ok(Self { tasks: sender, places, shared })
     }
 
     /// A place, if one is free.
@@ -110,17 +125,25 @@ impl Pool {
         self.places.available_permits() > 0
     }
 
-    /// Scans what `make` makes; that runs on the worker's thread and may block.
+    /// Scans what `make` makes, for that tenant; `make` runs on the thread that waits for the worker and may block.
     pub(crate) async fn scan(
         &self,
         place: Place,
-        make: impl FnOnce() -> Result<ScanJob, ApiError> + Send + 'static,
+        tenant: &str,
+        make: impl FnOnce() -> Result<Work, ApiError> + Send + 'static,
     ) -> Result<Answer, ApiError> {
         let (answer, outcome) = oneshot::channel();
-        let task = Task { make: Box::new(make), answer, since: Instant::now(), place };
-        self.counts.waiting.fetch_add(1, Ordering::Relaxed);
+        let task = Task {
+            tenant: tenant.to_owned(),
+            make: Box::new(make),
+            answer,
+            since: Instant::now(),
+            place,
+            runtime: Handle::current(),
+        };
+        self.shared.waiting.fetch_add(1, Ordering::Relaxed);
         if self.tasks.send(task).is_err() {
-            self.counts.waiting.fetch_sub(1, Ordering::Relaxed);
+            self.shared.waiting.fetch_sub(1, Ordering::Relaxed);
             return Err(ApiError::internal("every pool thread has ended"));
         }
         match outcome.await {
@@ -131,14 +154,30 @@ impl Pool {
         }
     }
 
-    /// Whether some worker has answered.
+    /// Works with another kit from the next scan on.
+    pub(crate) fn change(&self, kit: Kit) {
+        self.shared.workers.change(kit);
+    }
+
+    /// Whether workers start, and answer.
     pub fn is_ready(&self) -> bool {
-        self.counts.ready.load(Ordering::Relaxed) > 0
+        matches!(self.isolation(), Some(Ok(_))) && self.shared.workers.workers() > 0
+    }
+
+    /// What holds the workers, or why there are none; `None` before the first has started.
+    pub fn isolation(&self) -> Option<Result<Isolation, Death>> {
+        self.shared.workers.isolation()
+    }
+
+    /// The engines beside our own scan.
+    pub(crate) fn engines(&self) -> Vec<&'static str> {
+        self.shared.clamav.iter().map(|_| clamav::NAME).collect()
     }
 
     /// Workers, tasks waiting, tasks running.
     pub(crate) fn numbers(&self) -> (usize, usize, usize) {
-        (self.workers, self.counts.waiting.load(Ordering::Relaxed), self.counts.running.load(Ordering::Relaxed))
+        let of = |count: &AtomicUsize| count.load(Ordering::Relaxed);
+        (self.shared.workers.workers(), of(&self.shared.waiting), of(&self.shared.running))
     }
 }
 
@@ -147,38 +186,50 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn run(mut worker: Worker, tasks: &Mutex<Receiver<Task>>, counts: &Counts, wait: Duration) {
-    // The first job pays for the start of the process and for reading the rules: it shall not be a caller's.
-    let first = worker.scan(ScanJob::new(&b"ready"[..]));
-    let mut ready = first.complete && first.refusal.is_none();
-    if ready {
-        counts.ready.fetch_add(1, Ordering::Relaxed);
-    } else {
-        let why = first.refusal.map_or(first.output, |(_, message)| message);
-        tracing::error!(why, "a worker does not answer");
-    }
+fn run(tasks: &Mutex<Receiver<Task>>, shared: &Arc<Shared>) {
     loop {
         let task = lock(tasks).recv();
-        let Ok(Task { make, answer, since, place }) = task else { return };
-        counts.waiting.fetch_sub(1, Ordering::Relaxed);
+        let Ok(Task { tenant, make, answer, since, place, runtime }) = task else { return };
+        shared.waiting.fetch_sub(1, Ordering::Relaxed);
         // Nobody waits for it any more.
         if answer.is_closed() {
             continue;
         }
-        if since.elapsed() > wait {
+        if since.elapsed() > shared.wait {
             drop(place);
             let _ = answer.send(Err(Failure::Late));
             continue;
         }
-        counts.running.fetch_add(1, Ordering::Relaxed);
-        let outcome = catch_unwind(AssertUnwindSafe(|| Ok(worker.scan(make().map_err(Failure::Refused)?))));
-        counts.running.fetch_sub(1, Ordering::Relaxed);
-        if !ready && outcome.as_ref().is_ok_and(|outcome| outcome.as_ref().is_ok_and(|answer| answer.complete)) {
-            ready = true;
-            counts.ready.fetch_add(1, Ordering::Relaxed);
-        }
+        shared.running.fetch_add(1, Ordering::Relaxed);
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            let Work { job, files } = make().map_err(Failure::Refused)?;
+            Ok(scan(shared, &tenant, job, files, &runtime))
+        }));
+        shared.running.fetch_sub(1, Ordering::Relaxed);
         // First the place, then the answer: who has it may ask again at once.
         drop(place);
         let _ = answer.send(outcome.unwrap_or(Err(Failure::Panicked)));
     }
+}
+
+/// Scans here and, meanwhile, there.
+fn scan(shared: &Arc<Shared>, tenant: &str, job: ScanJob, files: Vec<Bytes>, runtime: &Handle) -> Answer {
+    let asked = shared.clamav.is_some().then(|| {
+        let shared = shared.clone();
+        runtime.spawn(async move {
+            match &shared.clamav {
+                Some(clamav) => vec![clamav.look(files).await],
+                None => Vec::new(),
+            }
+        })
+    });
+    let engines = asked.map(|asked| {
+        move || {
+            runtime.block_on(asked).unwrap_or_else(|_| {
+                let answer = "unavailable: something is broken in the service".to_owned();
+                vec![Engine { name: clamav::NAME.to_owned(), answer, ..Engine::default() }]
+            })
+        }
+    });
+    shared.workers.scan(tenant, job, engines)
 }

@@ -5,6 +5,7 @@ pub(crate) mod docs;
 pub(crate) mod health;
 pub(crate) mod openapi;
 pub(crate) mod policies;
+pub(crate) mod reload;
 pub(crate) mod rules;
 pub(crate) mod scan;
 

@@ -1,24 +1,21 @@
 //! What all requests share.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
+use std::sync::{
+    Arc, PoisonError, RwLock,
+    atomic::{AtomicBool, AtomicUsize, Ordering},
 };
 
-use scanner_core::{Limits, RuleSet};
-use scanner_worker::Setup;
+use scanner_core::Limits;
+use scanner_worker::Worker;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::{
-    auth::Callers,
     config::{Config, ConfigError},
     error::{ApiError, Code},
+    journal::Journal,
+    loaded::Loaded,
     metrics::Metrics,
     observe::Ids,
-    policies::Policies,
     pool::Pool,
 };
 
@@ -27,9 +24,9 @@ use crate::{
 pub struct State {
     pub(crate) config: Config,
     pub(crate) limits: Limits,
-    pub(crate) rules: RuleSet,
-    pub(crate) policies: Policies,
-    pub(crate) callers: Callers,
+    /// Rules, policies and callers, as they are now. A request looks once.
+    loaded: RwLock<Arc<Loaded>>,
+    pub(crate) journal: Option<Journal>,
     pub(crate) metrics: Metrics,
     pub(crate) ids: Ids,
     /// The workers.
@@ -45,13 +42,18 @@ impl State {
     /// # Errors
     /// The first mistake in those files, or what keeps the workers from starting.
     pub fn new(config: Config) -> Result<Self, ConfigError> {
-        let Files { policies, callers, rules, setup } = Files::read(&config)?;
-        let pool = Pool::start(&setup, &config.workers).map_err(|error| ConfigError(error.to_string()))?;
+        let loaded = Loaded::read(&config)?;
+        let wrong = |error: std::io::Error| ConfigError(error.to_string());
+        if config.workers.strict {
+            Worker::of(loaded.kit.clone()).start().map_err(|death| ConfigError(death.detail))?;
+        }
+        let journal =
+            Journal::open(&config.journal).map_err(|error| ConfigError(format!("journal.folder: {error}")))?;
+        let pool = Pool::start(loaded.kit.clone(), &config.workers, &config.clamav).map_err(wrong)?;
         Ok(Self {
-            limits: setup.limits,
-            rules,
-            policies,
-            callers,
+            limits: config.limits(),
+            loaded: RwLock::new(Arc::new(loaded)),
+            journal,
             metrics: Metrics::default(),
             ids: Ids::default(),
             connections: Arc::default(),
@@ -62,12 +64,47 @@ impl State {
         })
     }
 
+    /// Rules, policies and callers, as they are now.
+    pub(crate) fn loaded(&self) -> Arc<Loaded> {
+        // A panic elsewhere does not make the value wrong: it is exchanged whole.
+        self.loaded.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Reads the operator's files again. Blocks. What is wrong with them, or different in what they say about things
+    /// everybody agrees on, leaves everything as it was; otherwise scans that begin from now on go by the new ones.
+    /// The digest of the rules in force, and whether anything has changed.
+    ///
+    /// # Errors
+    /// The first mistake, with line and column.
+    pub fn reload(&self) -> Result<(String, bool), ConfigError> {
+        let before = self.loaded();
+        let read = Loaded::read(&self.config).and_then(|mut loaded| {
+            if loaded.is_as(&before) {
+                return Ok(None);
+            }
+            loaded.try_out()?;
+            loaded.callers.keep_rates(&before.callers);
+            Ok(Some(loaded))
+        });
+        self.metrics.reload(match &read {
+            Ok(None) => "unchanged",
+            Ok(Some(_)) => "changed",
+            Err(_) => "refused",
+        });
+        let Some(loaded) = read? else { return Ok((before.rules.digest().to_owned(), false)) };
+        let digest = loaded.rules.digest().to_owned();
+        let kit = loaded.kit.clone();
+        *self.loaded.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(loaded);
+        self.pool.change(kit);
+        Ok((digest, true))
+    }
+
     /// Reads the operator's files, and nothing more.
     ///
     /// # Errors
     /// The first mistake in them.
     pub fn check(config: &Config) -> Result<(), ConfigError> {
-        Files::read(config).map(drop)
+        Loaded::read(config)?.try_out()
     }
 
     /// A right to send a body.
@@ -101,57 +138,4 @@ impl State {
     pub fn is_ready(&self) -> bool {
         !self.closing.load(Ordering::Relaxed) && self.pool.is_ready()
     }
-}
-
-/// What the operator's files come to.
-struct Files {
-    policies: Policies,
-    callers: Callers,
-    rules: RuleSet,
-    setup: Setup,
-}
-
-impl Files {
-    fn read(config: &Config) -> Result<Self, ConfigError> {
-        let policies = Policies::read(&config.policies)?;
-        let callers = Callers::new(config, &policies)?;
-        let files = rule_files(&config.rules)?;
-        let borrowed: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
-        let rules = RuleSet::built_in(scanner_rules::FILES)
-            .and_then(|rules| rules.with(&borrowed))
-            .map_err(|error| ConfigError(error.to_string()))?;
-        let setup = Setup {
-            limits: config.limits(),
-            rules: files,
-            policies: policies.own.clone(),
-            executable: config.workers.executable.clone(),
-            ..Setup::default()
-        };
-        Ok(Self { policies, callers, rules, setup })
-    }
-}
-
-/// The rule files, and those of folders, by name.
-fn rule_files(paths: &[PathBuf]) -> Result<Vec<(String, String)>, ConfigError> {
-    let mut files = Vec::new();
-    for path in paths {
-        let wrong =
-            |error: std::io::Error| ConfigError(format!("{}: {error}", scanner_core::visible(&path.to_string_lossy())));
-        let mut below = vec![path.clone()];
-        if path.is_dir() {
-            let entries = std::fs::read_dir(path).map_err(wrong)?;
-            below = entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>().map_err(wrong)?;
-            below.retain(|file| file.extension().is_some_and(|extension| extension == "toml"));
-            below.sort();
-        }
-        for file in below {
-            files.push((file.to_string_lossy().into_owned(), read(&file)?));
-        }
-    }
-    Ok(files)
-}
-
-fn read(path: &Path) -> Result<String, ConfigError> {
-    std::fs::read_to_string(path)
-        .map_err(|error| ConfigError(format!("{}: {error}", scanner_core::visible(&path.to_string_lossy()))))
 }

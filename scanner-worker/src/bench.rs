@@ -1,15 +1,17 @@
 //! The bench: rules and policies ready, where jobs are done, in whichever process.
 
-use std::{borrow::Cow, cell::OnceCell, collections::BTreeMap};
+use std::{borrow::Cow, collections::BTreeMap, sync::OnceLock};
 
 use bytes::Bytes;
 use scanner_core::{
-    Attachment, Audience, Date, Facts, Input, Kind, Policy, Reason, Resource, RuleSet, Scanner, SettingsError, Verdict,
-    human, manifest, sarif, sniff_human, sniff_json, sniff_tsv, text_line, verdict_json_with,
+    Attachment, Audience, Date, EngineAnswer, Facts, Input, Kind, Policy, Resource, RuleSet, Scanner, SettingsError,
+    Verdict, human, sarif, sniff_human, sniff_json, sniff_tsv, text_line, verdict_json_with,
 };
 
 use crate::{
-    job::{Answer, Counts, Death, Job, Kept, Released, ScanFormat, ScanJob, SniffFormat, SniffJob, TextJob},
+    answer::{Answer, Counts},
+    job::{Death, Engine, Job, ScanFormat, ScanJob, SniffFormat, SniffJob, TextJob},
+    released::Released,
     setup::{Setup, SetupError},
 };
 
@@ -19,7 +21,7 @@ pub struct Bench {
     scanner: Scanner,
     policies: Vec<(String, Policy)>,
     /// Those that ship, read when they are first asked for: reading one takes longer than many a scan.
-    built_in: Vec<(&'static str, OnceCell<Policy>)>,
+    built_in: Vec<(&'static str, OnceLock<Policy>)>,
 }
 
 /// The built-in rules and those of the operator.
@@ -56,8 +58,13 @@ impl Bench {
             .iter()
             .map(|policy| Ok((policy.name.clone(), read_policy(&policy.name, &policy.text)?)))
             .collect::<Result<_, SettingsError>>()?;
-        let built_in = scanner_rules::POLICIES.iter().map(|(name, _)| (*name, OnceCell::new())).collect();
+        let built_in = scanner_rules::POLICIES.iter().map(|(name, _)| (*name, OnceLock::new())).collect();
         Ok(Self { scanner: Scanner::new(rule_set(&setup.rules)?, setup.limits), policies, built_in })
+    }
+
+    /// A hold on the rules.
+    pub(crate) fn rules(&self) -> RuleSet {
+        self.scanner.rules().clone()
     }
 
     /// CPU seconds that one job may use.
@@ -65,9 +72,10 @@ impl Bench {
         self.scanner.limits().get(Resource::Cpu)
     }
 
-    pub(crate) fn run(&self, job: &Job) -> Answer {
+    /// Does a job. A scan asks `engines` for their answers once its own looking is done.
+    pub(crate) fn run(&self, job: &Job, engines: impl FnOnce() -> Vec<Engine>) -> Answer {
         let answer = match job {
-            Job::Scan(job) => self.scan(job),
+            Job::Scan(job) => self.scan(job, engines),
             Job::Sniff(job) => Ok(sniff(job)),
             Job::Text(job) => self.texts(job, None),
         };
@@ -90,7 +98,7 @@ impl Bench {
     }
 
     /// Scans and decides. With a death in the job nothing is parsed.
-    fn scan(&self, job: &ScanJob) -> Result<Answer, Box<Answer>> {
+    fn scan(&self, job: &ScanJob, engines: impl FnOnce() -> Vec<Engine>) -> Result<Answer, Box<Answer>> {
         let policy = self.policy(&job.policy)?;
         let audiences = audiences(policy, &job.audiences)?;
         let mut input = Input::auto(job.bytes.clone());
@@ -104,8 +112,8 @@ impl Bench {
             .collect();
         input.watch.clone_from(&job.watch);
         input.context.clone_from(&job.context);
-        input.facts = facts(job.death.as_ref());
-        let report = self.scanner.scan(input);
+        input.facts = job.facts();
+        let report = self.scanner.scan_beside(input, || engines().into_iter().map(EngineAnswer::from).collect());
         let verdict = report.decide(policy, &audiences, today(job.now.as_deref()));
         let receipt = verdict.receipt();
         Ok(Answer {
@@ -125,7 +133,8 @@ impl Bench {
             },
             receipt: receipt.as_str().to_owned(),
             counts: counts(&verdict),
-            releases: releases(&verdict, &audiences, &job.release),
+            releases: Released::of(&verdict, &audiences, &job.release),
+            death: job.death.clone(),
         })
     }
 
@@ -134,9 +143,10 @@ impl Bench {
         let policy = self.policy(&job.policy)?;
         let audiences = audiences(policy, &job.audiences)?;
         let now = today(job.now.as_deref());
+        let facts = death.map_or_else(Facts::default, Death::to_facts);
         let mut answer = Answer { complete: true, ..Answer::default() };
         for (number, line) in (job.first..).zip(lines(&job.lines)) {
-            if let Some(line) = text_line(&self.scanner, policy, &audiences, now, (number, &line), facts(death)) {
+            if let Some(line) = text_line(&self.scanner, policy, &audiences, now, (number, &line), facts.clone()) {
                 answer.decision = answer.decision.max(line.decision);
                 answer.complete &= line.complete;
                 answer.output.push_str(&line.json);
@@ -145,22 +155,6 @@ impl Bench {
         }
         Ok(answer)
     }
-}
-
-/// What may leave for the audiences whose release is wanted.
-fn releases(verdict: &Verdict, audiences: &[Audience], wanted: &[String]) -> Vec<Released> {
-    let wanted = audiences.iter().filter(|audience| wanted.iter().any(|name| name == audience.name()));
-    wanted
-        .filter_map(|audience| {
-            let manifest = manifest(verdict, audience)?;
-            Some(Released {
-                audience: audience.name().to_owned(),
-                manifest: manifest.json,
-                whole: manifest.whole.map(Kept::of),
-                files: manifest.files.into_iter().map(Kept::of).collect(),
-            })
-        })
-        .collect()
 }
 
 fn counts(verdict: &Verdict) -> Counts {
@@ -182,17 +176,20 @@ fn counts(verdict: &Verdict) -> Counts {
             .map(|((category, severity), count)| (category.to_owned(), severity.to_owned(), count))
             .collect(),
         gaps: gaps.into_iter().collect(),
+        engines: report
+            .facts
+            .engines
+            .iter()
+            .map(|engine| {
+                let word = engine.answer.split(':').next().unwrap_or_default();
+                (engine.name.clone(), word.to_owned(), 1)
+            })
+            .collect(),
     }
 }
 
 fn today(date: Option<&str>) -> Option<Date> {
     date?.parse().ok()
-}
-
-fn facts(death: Option<&Death>) -> Facts {
-    death.map_or_else(Facts::default, |death| {
-        Facts::of_death(Reason::named(&death.reason).unwrap_or(Reason::WorkerDied), death.detail.clone())
-    })
 }
 
 fn sniff(job: &SniffJob) -> Answer {

@@ -1,53 +1,52 @@
-//! The front's side: start a worker, give it a job, and turn its death into an answer.
+//! The front's side: give a worker a job, and turn its death into an answer.
 
-use std::{
-    io::{self, Read},
-    os::unix::process::ExitStatusExt,
-    path::{Path, PathBuf},
-    process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio},
-    thread,
-    time::{Duration, Instant},
-};
+use std::time::Duration;
 
-use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use scanner_core::{Reason, Resource};
 
 use crate::{
-    bench::{Bench, lines},
-    job::{Answer, Death, Job, ScanJob, SniffJob, TextJob},
-    serve::{OUT_OF_MEMORY, READY, WORKER_ARGUMENT},
-    setup::{Setup, SetupError},
-    wire::{Timed, read_frame, write_frame},
+    answer::Answer,
+    bench::lines,
+    confine::Isolation,
+    job::{Death, Engine, Job, ScanJob, SniffJob, TextJob},
+    kit::Kit,
+    process::{Process, StartError},
+    setup::Setup,
 };
 
-/// How long a worker that closed its pipe may take to be gone.
-const GONE_WITHIN: Duration = Duration::from_millis(100);
+/// Asks engines for their answers, and waits for them.
+type Asking<'a> = &'a mut dyn FnMut() -> Vec<Engine>;
+
+/// Engines that are asked once: what they said is kept for the verdict about a death.
+struct Heard<'a> {
+    engines: Option<Asking<'a>>,
+    said: Option<Vec<Engine>>,
+}
+
+impl Heard<'_> {
+    fn hear(&mut self) -> Vec<Engine> {
+        let engines = &mut self.engines;
+        self.said.get_or_insert_with(|| engines.as_mut().map_or_else(Vec::new, |ask| ask())).clone()
+    }
+}
 
 /// A worker process, started when the first job comes and again when it died.
 #[derive(Debug)]
 pub struct Worker {
-    setup: Setup,
+    kit: Kit,
     process: Option<Process>,
     isolated: bool,
-    /// Scans in this process: for deaths, which parse nothing, and for `--no-isolation`.
-    bench: Option<Result<Bench, SetupError>>,
-}
-
-#[derive(Debug)]
-struct Process {
-    child: Child,
-    /// Open as long as the worker may get jobs.
-    input: Option<ChildStdin>,
-    output: ChildStdout,
-    errors: ChildStderr,
-    /// Whether it has read its setup.
-    ready: bool,
 }
 
 impl Worker {
     /// A worker with that setup. Nothing is started yet.
     pub fn new(setup: Setup) -> Self {
-        Self { setup, process: None, isolated: true, bench: None }
+        Self::of(Kit::new(setup))
+    }
+
+    /// A worker with that kit, which other workers may share. Nothing is started yet.
+    pub fn of(kit: Kit) -> Self {
+        Self { kit, process: None, isolated: true }
     }
 
     /// The same jobs in this very process: for tests, and where no process can be started. Nothing contains a crash.
@@ -55,31 +54,62 @@ impl Worker {
         Self { isolated: false, ..Self::new(setup) }
     }
 
+    /// Starts the process now, if there is none, and tells what holds it.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn start(&mut self) -> Result<Isolation, Death> {
+        self.process().map(|process| process.isolation())
+    }
+
+    /// Whether its process is alive and waits for a job. False, too, before the first.
+    pub fn is_alive(&self) -> bool {
+        self.process.as_ref().is_some_and(Process::is_quiet)
+    }
+
+    /// The kit it works with.
+    pub(crate) fn kit(&self) -> &Kit {
+        &self.kit
+    }
+
     /// Scans and decides. Whatever happens to the worker, there is a verdict.
     pub fn scan(&mut self, job: ScanJob) -> Answer {
-        if job.death.is_some() {
-            return self.here(&Job::Scan(job));
+        self.scan_with(job, None)
+    }
+
+    /// The same, beside engines that look at the same input meanwhile: `engines` is called once the worker has the job,
+    /// and may wait for their answers.
+    pub fn scan_beside(&mut self, job: ScanJob, engines: impl FnOnce() -> Vec<Engine>) -> Answer {
+        let mut engines = Some(engines);
+        self.scan_with(job, Some(&mut || engines.take().map_or_else(Vec::new, |engines| engines())))
+    }
+
+    fn scan_with(&mut self, mut job: ScanJob, engines: Option<Asking<'_>>) -> Answer {
+        let are_engines = engines.is_some();
+        let mut heard = Heard { engines, said: None };
+        if job.death.is_none() {
+            let whole = Job::Scan(Box::new(job));
+            let mut hear = || heard.hear();
+            let hear: Asking<'_> = &mut hear;
+            let death = match self.run(&whole, are_engines.then_some(hear)) {
+                Ok(answer) => return answer,
+                Err(death) => death,
+            };
+            let Job::Scan(back) = whole else { return Answer::refused(&death.reason, death.detail) };
+            job = ScanJob { death: Some(death), ..*back };
         }
-        let whole = Job::Scan(job);
-        match (self.run(&whole), whole) {
-            (Ok(answer), _) => answer,
-            (Err(death), Job::Scan(mut job)) => {
-                job.death = Some(death);
-                self.scan(job)
-            }
-            (Err(death), _) => Answer::refused(&death.reason, death.detail),
-        }
+        self.kit.run(&Job::Scan(Box::new(job)), || heard.hear())
     }
 
     /// Tells the type of some bytes.
     pub fn sniff(&mut self, job: SniffJob) -> Answer {
-        self.run(&Job::Sniff(job)).unwrap_or_else(|death| Answer::refused(&death.reason, death.detail))
+        self.run(&Job::Sniff(job), None).unwrap_or_else(|death| Answer::refused(&death.reason, death.detail))
     }
 
     /// Reads JSON lines of texts. When the worker dies the lines are given to it again one by one, so that only the
     /// line that kills it goes unread.
     pub fn texts(&mut self, job: TextJob) -> Answer {
-        match self.run(&Job::Text(job.clone())) {
+        match self.run(&Job::Text(job.clone()), None) {
             Ok(answer) => answer,
             Err(_) => {
                 let mut all = Answer { complete: true, ..Answer::default() };
@@ -97,183 +127,39 @@ impl Worker {
 
     /// One line; when it kills the worker, the answer to that.
     fn line(&mut self, job: TextJob) -> Answer {
-        match self.run(&Job::Text(job.clone())) {
+        match self.run(&Job::Text(job.clone()), None) {
             Ok(answer) => answer,
-            Err(death) => match self.bench() {
+            Err(death) => match self.kit.bench() {
                 Ok(bench) => bench.texts(&job, Some(&death)).unwrap_or_else(|refused| *refused),
-                Err(refused) => *refused,
+                Err(error) => Answer::refused("bad_setup", error.to_string()),
             },
         }
     }
 
-    fn run(&mut self, job: &Job) -> Result<Answer, Death> {
-        if !self.isolated {
-            return Ok(self.here(job));
-        }
-        self.try_run(job).map_err(|error| self.bury(&error))
-    }
-
-    /// Does the work in this process.
-    fn here(&mut self, job: &Job) -> Answer {
-        self.bench().map_or_else(|refused| *refused, |bench| bench.run(job))
-    }
-
-    fn bench(&mut self) -> Result<&Bench, Box<Answer>> {
-        let setup = &self.setup;
-        self.bench
-            .get_or_insert_with(|| Bench::new(setup))
-            .as_ref()
-            .map_err(|error| Answer::boxed("bad_setup", error.to_string()))
-    }
-
-    /// What to start: the executable of the setup, or this very one.
-    fn executable(&self) -> io::Result<PathBuf> {
-        self.setup.executable.clone().map_or_else(std::env::current_exe, Ok)
-    }
-
-    fn try_run(&mut self, job: &Job) -> io::Result<Answer> {
-        let wall = Duration::from_secs(self.setup.limits.get(Resource::Wall));
-        let mut process = match self.process.take() {
+    fn process(&mut self) -> Result<&mut Process, Death> {
+        // One that ended while it was idle, or spoke unasked, gets no job.
+        let process = match self.process.take().filter(Process::is_quiet) {
             Some(process) => process,
-            None => self.start()?,
+            None => Process::start(self.kit.setup()).map_err(|error| match error {
+                StartError::Ended(death) => death,
+                StartError::None(error) => Death {
+                    reason: Reason::WorkerDied.to_string(),
+                    detail: format!("no worker could be started: {error}"),
+                },
+            })?,
         };
-        let deadline = Instant::now() + wall;
-        let (head, parts) = job.to_frame();
-        let answer = process
-            .timed_input(deadline)
-            .and_then(|mut input| write_frame(&mut input, &head, &parts))
-            .and_then(|()| read_frame(&mut Timed { pipe: &mut process.output, deadline }))
-            .and_then(|frame| frame.ok_or_else(|| io::ErrorKind::UnexpectedEof.into()))
-            .and_then(Answer::from_frame);
-        self.process = Some(process);
-        answer
+        Ok(self.process.insert(process))
     }
 
-    /// A worker that said that it is ready.
-    fn start(&mut self) -> io::Result<Process> {
-        let mut process = Process::spawn(&self.executable()?)?;
-        match process.set_up(&self.setup) {
-            Ok(()) => Ok(process),
-            Err(error) => {
-                // There was a process, so how it ended is told like any other death.
-                self.process = Some(process);
-                Err(error)
-            }
+    fn run(&mut self, job: &Job, engines: Option<Asking<'_>>) -> Result<Answer, Death> {
+        if !self.isolated {
+            return Ok(self.kit.run(job, || engines.map_or_else(Vec::new, |engines| engines())));
         }
+        let wall = Duration::from_secs(self.kit.setup().limits.get(Resource::Wall));
+        let asked = self.process()?.ask(job, wall, engines);
+        asked.map_err(|error| match self.process.take() {
+            Some(process) => process.end(&error, self.kit.setup()),
+            None => Death { reason: Reason::WorkerDied.to_string(), detail: "the worker is gone".to_owned() },
+        })
     }
-
-    /// Ends what is left of the worker and says how it died.
-    fn bury(&mut self, error: &io::Error) -> Death {
-        let Some(process) = self.process.take() else {
-            return death(Reason::WorkerDied, format!("no worker could be started: {error}"));
-        };
-        process.end(error.kind() == io::ErrorKind::TimedOut, &self.setup)
-    }
-}
-
-impl Process {
-    fn spawn(executable: &Path) -> io::Result<Self> {
-        let mut child = Command::new(executable)
-            .arg(WORKER_ARGUMENT)
-            .env_clear()
-            .current_dir("/")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()?;
-        let (Some(input), Some(output), Some(errors)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
-        else {
-            return Err(io::Error::other("the worker has no pipes"));
-        };
-        never_block(&input)?;
-        never_block(&output)?;
-        never_block(&errors)?;
-        Ok(Self { child, input: Some(input), output, errors, ready: false })
-    }
-
-    /// Sends the setup and waits until the worker has read it.
-    fn set_up(&mut self, setup: &Setup) -> io::Result<()> {
-        let deadline = Instant::now() + setup.start;
-        write_frame(&mut self.timed_input(deadline)?, &setup.to_head(), &[])?;
-        match read_frame(&mut Timed { pipe: &mut self.output, deadline })? {
-            Some(frame) if frame.head == READY => {
-                self.ready = true;
-                Ok(())
-            }
-            Some(_) => Err(io::ErrorKind::InvalidData.into()),
-            None => Err(io::ErrorKind::UnexpectedEof.into()),
-        }
-    }
-
-    fn timed_input(&mut self, deadline: Instant) -> io::Result<Timed<&mut ChildStdin>> {
-        let pipe = self.input.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
-        Ok(Timed { pipe, deadline })
-    }
-
-    /// Waits until the process is gone, and kills it when it does not go. Its status, and whether it was killed.
-    fn reap(&mut self, within: Duration) -> (Option<ExitStatus>, bool) {
-        // The end of its input is what a worker waits for.
-        self.input = None;
-        let deadline = Instant::now() + within;
-        while Instant::now() < deadline {
-            if let Ok(Some(status)) = self.child.try_wait() {
-                return (Some(status), false);
-            }
-            thread::sleep(Duration::from_millis(1));
-        }
-        // It may be gone by now; both calls are harmless then.
-        let _ = self.child.kill();
-        (self.child.wait().ok(), true)
-    }
-
-    fn end(mut self, out_of_time: bool, setup: &Setup) -> Death {
-        let (status, killed) = self.reap(if out_of_time { Duration::ZERO } else { GONE_WITHIN });
-        let mut said = Vec::new();
-        let _ = self.errors.by_ref().take(64 * 1024).read_to_end(&mut said);
-        let wall = setup.limits.get(Resource::Wall);
-        let cpu = setup.limits.get(Resource::Cpu);
-        let (reason, detail) = if out_of_time && !self.ready {
-            (Reason::Timeout, format!("the worker was not ready within {} s of its start", setup.start.as_secs()))
-        } else if out_of_time {
-            (Reason::Timeout, format!("no answer within {wall} s: the worker was killed"))
-        } else if String::from_utf8_lossy(&said).contains(OUT_OF_MEMORY) {
-            (Reason::Limit(Resource::Memory), "the worker ran out of memory".to_owned())
-        } else if status.and_then(|status| status.signal()) == Some(SIGXCPU) {
-            (Reason::Timeout, format!("the worker used more than {cpu} s of CPU time"))
-        } else if killed {
-            (Reason::WorkerDied, "the worker broke the protocol and was killed".to_owned())
-        } else {
-            (Reason::WorkerDied, format!("the worker died: {}", status.map_or_else(String::new, in_words)))
-        };
-        death(reason, detail)
-    }
-}
-
-impl Drop for Process {
-    /// Nothing is left behind: the time of a worker counts as the front's own.
-    fn drop(&mut self) {
-        if self.input.is_some() {
-            self.reap(GONE_WITHIN);
-        }
-    }
-}
-
-fn death(reason: Reason, detail: String) -> Death {
-    Death { reason: reason.to_string(), detail }
-}
-
-/// The same number on every Linux architecture but MIPS and PA-RISC (signal(7)).
-const SIGXCPU: i32 = 24;
-
-/// Without the core-dump note of std, which depends on the machine.
-fn in_words(status: ExitStatus) -> String {
-    match (status.code(), status.signal()) {
-        (Some(code), _) => format!("exit code {code}"),
-        (None, Some(signal)) => format!("signal {signal}"),
-        (None, None) => "for no stated reason".to_owned(),
-    }
-}
-
-fn never_block(fd: &impl std::os::fd::AsFd) -> io::Result<()> {
-    Ok(fcntl_setfl(fd, fcntl_getfl(fd)? | OFlags::NONBLOCK)?)
 }

@@ -1,9 +1,9 @@
-//! What a worker is given and what it answers.
+//! What a worker is given.
 
 use std::{collections::BTreeMap, io};
 
 use bytes::Bytes;
-use scanner_core::{Audience, Decision};
+use scanner_core::{Audience, EngineAnswer, Facts, Reason};
 use serde::{Deserialize, Serialize};
 
 use crate::wire::Frame;
@@ -39,6 +39,8 @@ pub struct ScanJob {
     pub death: Option<Death>,
     /// Audiences whose release is wanted, bytes and all.
     pub release: Vec<String>,
+    /// What external engines said, where that is known before the scan: from a receipt, or with a death.
+    pub engines: Vec<Engine>,
 }
 
 /// How a verdict is told.
@@ -62,6 +64,37 @@ pub struct Death {
     pub reason: String,
     /// In words.
     pub detail: String,
+}
+
+impl Death {
+    pub(crate) fn to_facts(&self) -> Facts {
+        Facts::of_death(Reason::named(&self.reason).unwrap_or(Reason::WorkerDied), self.detail.clone())
+    }
+}
+
+/// What an external engine said, on its way to the worker that makes the verdict. The fields are those of
+/// [`EngineAnswer`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Engine {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// Version of its database.
+    pub database: String,
+    /// When its database was made.
+    pub database_time: String,
+    /// What it said: `clean`, `found: NAME` or `unavailable: WHY`.
+    pub answer: String,
+}
+
+impl From<Engine> for EngineAnswer {
+    fn from(engine: Engine) -> Self {
+        let Engine { name, version, database, database_time, answer } = engine;
+        let mut of = Self::of(name, answer);
+        (of.version, of.database, of.database_time) = (version, database, database_time);
+        of
+    }
 }
 
 /// The bytes of a reference.
@@ -91,7 +124,14 @@ impl ScanJob {
             format: ScanFormat::Json,
             death: None,
             release: Vec::new(),
+            engines: Vec::new(),
         }
+    }
+
+    pub(crate) fn facts(&self) -> Facts {
+        let mut facts = self.death.as_ref().map_or_else(Facts::default, Death::to_facts);
+        facts.engines = self.engines.iter().cloned().map(EngineAnswer::from).collect();
+        facts
     }
 }
 
@@ -137,20 +177,31 @@ pub struct TextJob {
 /// One piece of work.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Job {
-    Scan(ScanJob),
+    Scan(Box<ScanJob>),
     Sniff(SniffJob),
     Text(TextJob),
 }
 
-/// The head of a job's frame: the job without its bytes, and how long each of its parts is.
+/// The head of a job's frame: the job without its bytes, how long each of its parts is, and what its answer must name.
 #[derive(Debug, Serialize, Deserialize)]
 struct JobHead<J> {
+    number: u64,
+    /// Whether a frame with the answers of engines follows, which the verdict waits for.
+    awaits_engines: bool,
     job: J,
     parts: Vec<usize>,
 }
 
+/// A job as it came over the pipe.
+#[derive(Debug)]
+pub(crate) struct Numbered {
+    pub(crate) number: u64,
+    pub(crate) awaits_engines: bool,
+    pub(crate) job: Job,
+}
+
 impl Job {
-    pub(crate) fn to_frame(&self) -> (Vec<u8>, Vec<&[u8]>) {
+    pub(crate) fn to_frame(&self, number: u64, awaits_engines: bool) -> (Vec<u8>, Vec<&[u8]>) {
         let parts: Vec<&[u8]> = match self {
             Self::Scan(job) => std::iter::once(&job.bytes)
                 .chain(job.attachments.iter().map(|attached| &attached.bytes))
@@ -159,12 +210,13 @@ impl Job {
             Self::Sniff(job) => vec![&job.bytes],
             Self::Text(job) => vec![&job.lines],
         };
-        let head = JobHead { job: self, parts: parts.iter().map(|part| part.len()).collect() };
+        let parts_bytes = parts.iter().map(|part| part.len()).collect();
+        let head = JobHead { number, awaits_engines, job: self, parts: parts_bytes };
         // Strings and numbers only: this cannot fail.
         (serde_json::to_vec(&head).unwrap_or_default(), parts)
     }
 
-    pub(crate) fn from_frame(frame: Frame) -> io::Result<Self> {
+    pub(crate) fn from_frame(frame: Frame) -> io::Result<Numbered> {
         let mut head: JobHead<Self> = serde_json::from_slice(&frame.head)?;
         let mut parts = split(frame.body, &head.parts)?.into_iter();
         let mut next = || parts.next().unwrap_or_default();
@@ -176,12 +228,12 @@ impl Job {
             Self::Sniff(job) => job.bytes = next(),
             Self::Text(job) => job.lines = next(),
         }
-        Ok(head.job)
+        Ok(Numbered { number: head.number, awaits_engines: head.awaits_engines, job: head.job })
     }
 }
 
 /// The parts of a body, by their lengths.
-fn split(body: Vec<u8>, lengths: &[usize]) -> io::Result<Vec<Bytes>> {
+pub(crate) fn split(body: Vec<u8>, lengths: &[usize]) -> io::Result<Vec<Bytes>> {
     let mut rest = Bytes::from(body);
     let parts = lengths
         .iter()
@@ -192,161 +244,6 @@ fn split(body: Vec<u8>, lengths: &[usize]) -> io::Result<Vec<Bytes>> {
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "parts and body differ in length"))
 }
 
-/// What comes of a job.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct Answer {
-    /// The decision over all audiences asked; `None` where there is none to make.
-    pub decision: Option<Decision>,
-    /// Whether everything was seen.
-    pub complete: bool,
-    /// Why nothing was scanned: a stable code and a message.
-    pub refusal: Option<(String, String)>,
-    /// Files that the input names beside itself, which a front with a file system may attach.
-    pub wants: Vec<String>,
-    /// The document: a verdict, rows, or text for people.
-    pub output: String,
-    /// The receipt, in canonical form.
-    pub receipt: String,
-    /// What was seen, in numbers.
-    pub counts: Counts,
-    /// What may leave, for each audience that was asked for.
-    pub releases: Vec<Released>,
-}
-
-/// What may leave for one audience.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Released {
-    /// The audience.
-    pub audience: String,
-    /// `scanner.release/v1`, one line.
-    pub manifest: String,
-    /// The input in its own shape, when it may leave.
-    pub whole: Option<Kept>,
-    /// Files that may leave by themselves.
-    pub files: Vec<Kept>,
-}
-
-/// Bytes that may leave.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Kept {
-    /// Where they are kept below the folder of a release.
-    pub path: String,
-    /// The headers to serve them with.
-    pub headers: Vec<(String, String)>,
-    /// The bytes.
-    #[serde(skip)]
-    pub bytes: Bytes,
-}
-
-impl Kept {
-    pub(crate) fn of(leaving: scanner_core::Leaving) -> Self {
-        Self { path: leaving.path, headers: leaving.headers, bytes: leaving.bytes }
-    }
-
-    /// Whether the path is one that a release has, and says what the bytes are. It comes from a worker.
-    fn is_sound(&self) -> bool {
-        let plain = |word: &str| {
-            word.len() <= 16 && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
-        };
-        if let Some(extension) = self.path.strip_prefix("envelope.") {
-            return plain(extension);
-        }
-        let Some(name) = self.path.strip_prefix("files/") else { return false };
-        let (digest, extension) = name.split_once('.').unwrap_or((name, ""));
-        plain(extension) && digest == scanner_core::sha256_hex(&self.bytes)
-    }
-}
-
-/// What was seen, in numbers: for metrics, so that no front has to read a verdict. The words are those of verdicts, but
-/// they come from a worker: a front that makes labels of them checks them.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Counts {
-    /// The system the input came from.
-    pub provider: Option<String>,
-    /// The worst decision there would be, were the policy enforced.
-    pub would_be: Option<String>,
-    /// Category, severity, how many.
-    pub findings: Vec<(String, String, u64)>,
-    /// Reason, how many.
-    pub gaps: Vec<(String, u64)>,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct AnswerHead {
-    decision: Option<String>,
-    complete: bool,
-    refusal: Option<(String, String)>,
-    wants: Vec<String>,
-    counts: Counts,
-    releases: Vec<Released>,
-    parts: Vec<usize>,
-}
-
-impl Answer {
-    /// Nothing was scanned.
-    pub fn refused(code: &str, message: impl Into<String>) -> Self {
-        Self { refusal: Some((code.to_owned(), message.into())), ..Self::default() }
-    }
-
-    /// The same, as the error of what could not even begin.
-    pub(crate) fn boxed(code: &str, message: impl Into<String>) -> Box<Self> {
-        Box::new(Self::refused(code, message))
-    }
-
-    pub(crate) fn to_frame(&self) -> (Vec<u8>, Vec<&[u8]>) {
-        let kept = self.releases.iter().flat_map(|release| release.whole.iter().chain(&release.files));
-        let texts = [self.output.as_bytes(), self.receipt.as_bytes()];
-        let parts: Vec<&[u8]> = texts.into_iter().chain(kept.map(|kept| &*kept.bytes)).collect();
-        let head = AnswerHead {
-            decision: self.decision.map(|decision| decision.name().to_owned()),
-            complete: self.complete,
-            refusal: self.refusal.clone(),
-            wants: self.wants.clone(),
-            counts: self.counts.clone(),
-            releases: self.releases.clone(),
-            parts: parts.iter().map(|part| part.len()).collect(),
-        };
-        (serde_json::to_vec(&head).unwrap_or_default(), parts)
-    }
-
-    /// Checks an answer as the untrusted thing it is.
-    pub(crate) fn from_frame(frame: Frame) -> io::Result<Self> {
-        let wrong = |what| io::Error::new(io::ErrorKind::InvalidData, what);
-        let head: AnswerHead = serde_json::from_slice(&frame.head)?;
-        let decision = match head.decision {
-            None => None,
-            Some(name) => Some(Decision::named(&name).ok_or_else(|| wrong("not a decision"))?),
-        };
-        let mut parts = split(frame.body, &head.parts)?.into_iter();
-        let (Some(output), Some(receipt)) = (parts.next(), parts.next()) else { return Err(wrong("not two parts")) };
-        let mut releases = head.releases;
-        for kept in releases.iter_mut().flat_map(|release| release.whole.iter_mut().chain(&mut release.files)) {
-            kept.bytes = parts.next().ok_or_else(|| wrong("too few parts"))?;
-            if !kept.is_sound() {
-                return Err(wrong("a release that is not where it says"));
-            }
-        }
-        if parts.next().is_some() {
-            return Err(wrong("too many parts"));
-        }
-        let text = |bytes: Bytes| String::from_utf8(bytes.into()).map_err(|_| wrong("not UTF-8"));
-        Ok(Self {
-            decision,
-            complete: head.complete,
-            refusal: head.refusal,
-            wants: head.wants,
-            counts: head.counts,
-            releases,
-            output: text(output)?,
-            receipt: text(receipt)?,
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -355,47 +252,11 @@ mod tests {
     fn a_job_comes_back_with_its_attachments() {
         let mut job = ScanJob::new(&b"input"[..]);
         job.attachments = vec![Attachment { reference: "cfile_1".to_owned(), bytes: Bytes::from_static(b"fetched") }];
-        let job = Job::Scan(job);
-        let (head, parts) = job.to_frame();
-        let Job::Scan(back) = Job::from_frame(Frame { head, body: parts.concat() }).unwrap() else {
-            panic!("another job")
-        };
+        let job = Job::Scan(Box::new(job));
+        let (head, parts) = job.to_frame(7, true);
+        let back = Job::from_frame(Frame { head, body: parts.concat() }).unwrap();
+        assert_eq!((back.number, back.awaits_engines), (7, true));
+        let Job::Scan(back) = back.job else { panic!("another job") };
         assert_eq!((&*back.bytes, &*back.attachments[0].bytes), (&b"input"[..], &b"fetched"[..]));
-    }
-
-    #[test]
-    fn a_release_that_lies_about_its_place_is_refused() {
-        let bytes = Bytes::from_static(b"clean");
-        let digest = scanner_core::sha256_hex(&bytes);
-        for (path, sound) in [
-            (format!("files/{digest}.png"), true),
-            (format!("files/{digest}"), true),
-            ("envelope.json".to_owned(), true),
-            (format!("files/{}.png", "0".repeat(64)), false),
-            (format!("files/{digest}.p/../x"), false),
-            ("envelope./../../x".to_owned(), false),
-            ("../envelope.json".to_owned(), false),
-        ] {
-            let kept = Kept { path: path.clone(), headers: Vec::new(), bytes: bytes.clone() };
-            let release = Released { audience: "page".to_owned(), files: vec![kept], ..Released::default() };
-            let answer = Answer { releases: vec![release], ..Answer::default() };
-            let (head, parts) = answer.to_frame();
-            let back = Answer::from_frame(Frame { head, body: parts.concat() });
-            assert_eq!(back.is_ok_and(|back| back.releases[0].files[0].bytes == bytes), sound, "{path}");
-        }
-    }
-
-    #[test]
-    fn an_answer_with_lies_is_refused() {
-        let answer = Answer { output: "{}".to_owned(), decision: Some(Decision::Block), ..Answer::default() };
-        let (head, parts) = answer.to_frame();
-        let body = parts.concat();
-        assert_eq!(Answer::from_frame(Frame { head: head.clone(), body: body.clone() }).unwrap().output, "{}");
-        let lies = |from: &str, to: &str| String::from_utf8(head.clone()).unwrap().replace(from, to).into_bytes();
-        assert!(Answer::from_frame(Frame { head: lies("block", "alow"), body: body.clone() }).is_err());
-        assert!(Answer::from_frame(Frame { head: lies("[2,0]", "[3,0]"), body: body.clone() }).is_err());
-        assert!(Answer::from_frame(Frame { head: lies("[2,0]", "[1,0]"), body: body.clone() }).is_err());
-        assert!(Answer::from_frame(Frame { head: lies("[2,0]", "[2]"), body }).is_err());
-        assert!(Answer::from_frame(Frame { head, body: b"\xff\xff".to_vec() }).is_err());
     }
 }

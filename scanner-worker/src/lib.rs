@@ -1,9 +1,10 @@
 //! Hostile bytes are parsed in a process of their own.
 //!
 //! The front ([`Worker`]) starts its own executable again in worker mode, hands it a [`Setup`] and then one [`ScanJob`]
-//! after the other over a pipe, and reads one [`Answer`] each. The kernel holds the worker to CPU time and memory, the
-//! front holds it to the clock. A worker that dies, hangs or runs out of memory is an answer too: the front makes the
-//! verdict itself from the recorded death, without parsing a byte of the input.
+//! after the other over a pipe, and reads one [`Answer`] each. Before the first the worker gives up files, sockets,
+//! processes and privileges ([`confine()`]). The kernel holds it to CPU time and memory, the front holds it to the clock.
+//! A worker that dies, hangs or runs out of memory is an answer too: the front makes the verdict itself from the
+//! recorded death, without parsing a byte of the input. A [`Pool`] keeps workers ready, each for one tenant.
 //!
 //! ```no_run
 //! # fn main() -> std::io::Result<()> {
@@ -20,15 +21,27 @@
 //! # }
 //! ```
 
+mod answer;
 mod bench;
+mod confine;
+mod deaths;
 mod front;
 mod job;
+mod kit;
+mod pool;
+mod released;
+mod process;
 mod serve;
 mod setup;
 mod wire;
 
+pub use answer::{Answer, Counts};
 pub use bench::Bench;
+pub use confine::{Isolation, Landlock, Layer, confine};
 pub use front::Worker;
-pub use job::{Answer, Attachment, Counts, Death, Kept, Released, ScanFormat, ScanJob, SniffFormat, SniffJob, TextJob};
+pub use job::{Attachment, Death, Engine, ScanFormat, ScanJob, SniffFormat, SniffJob, TextJob};
+pub use kit::Kit;
+pub use pool::{Pool, PoolSize};
+pub use released::{Kept, Released};
 pub use serve::{WORKER_ARGUMENT, serve};
 pub use setup::{NamedPolicy, Setup, SetupError};

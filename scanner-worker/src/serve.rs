@@ -1,13 +1,14 @@
-//! The worker's side: read a setup, then jobs, one after the other, until the pipe ends.
+//! The worker's side: read a setup, give up everything else, then jobs, one after the other, until the pipe ends.
 
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::{
     bench::Bench,
-    job::Job,
+    confine::{Layer, confine},
+    job::{Engine, Job, Numbered},
     setup::SetupHead,
     wire::{read_frame, write_frame},
 };
@@ -33,29 +34,44 @@ fn answer_jobs() -> io::Result<()> {
     let mut output = io::stdout().lock();
     let Some(frame) = read_frame(&mut input)? else { return Ok(()) };
     let setup: SetupHead = serde_json::from_slice(&frame.head)?;
-    limit(Resource::Core, 0)?;
-    limit(Resource::As, setup.memory())?;
+    // The setup is the operator's; nothing hostile has been read yet.
+    let isolation = confine(setup.memory(), &Layer::ALL)?;
     let bench = Bench::new(&setup.into_setup());
-    write_frame(&mut output, READY, &[])?;
+    // The first frame says that rules and policies are read, so that the clock of a job may start, and what holds.
+    write_frame(&mut output, &serde_json::to_vec(&isolation)?, &[])?;
     while let Some(frame) = read_frame(&mut input)? {
         let bench = bench.as_ref().map_err(|error| io::Error::other(error.to_string()))?;
         allow_seconds(bench.cpu_seconds())?;
-        let answer = bench.run(&Job::from_frame(frame)?);
-        let (head, parts) = answer.to_frame();
+        let Numbered { number, awaits_engines, job } = Job::from_frame(frame)?;
+        let mut awaited = awaits_engines;
+        let mut broken = Ok(());
+        let mut engines = || {
+            if !std::mem::take(&mut awaited) {
+                return Vec::new();
+            }
+            read_engines(&mut input).unwrap_or_else(|error| {
+                broken = Err(error);
+                Vec::new()
+            })
+        };
+        let answer = bench.run(&job, &mut engines);
+        // A job that was refused has asked nobody: what was sent for it is read all the same.
+        engines();
+        broken?;
+        let (head, parts) = answer.to_frame(number);
         write_frame(&mut output, &head, &parts)?;
     }
     Ok(())
 }
 
-/// The first frame a worker writes: rules and policies are read, the clock of a job may start.
-pub(crate) const READY: &[u8] = b"ready";
+/// What the engines said that the front asked meanwhile.
+fn read_engines(from: &mut impl Read) -> io::Result<Vec<Engine>> {
+    let frame = read_frame(from)?.ok_or(io::ErrorKind::UnexpectedEof)?;
+    Ok(serde_json::from_slice(&frame.head)?)
+}
 
 /// What std prints before it aborts for want of memory. The only sign there is: the exit is an ordinary abort.
 pub(crate) const OUT_OF_MEMORY: &str = "memory allocation of ";
-
-fn limit(resource: Resource, value: u64) -> io::Result<()> {
-    Ok(setrlimit(resource, Rlimit { current: Some(value), maximum: Some(value) })?)
-}
 
 /// CPU time is counted over the life of the process: each job may use so many seconds more. The hard limit stays open,
 /// so that the next job can be given its own; the soft one ends the process by SIGXCPU.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::bench::{read_policy, rule_set};
 
 /// A policy file and the name it goes by.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NamedPolicy {
     /// The name that jobs ask for: `default`, or the path of a file.
     pub name: String,
@@ -31,6 +31,8 @@ pub struct Setup {
     /// How long a process may take from its start until it has read rules and policies. The wall clock of a job starts
     /// after that: a busy machine that starts processes slowly shall not cost an input its verdict.
     pub start: Duration,
+    /// Whether nothing is scanned where the kernel lacks landlock or seccomp.
+    pub strict: bool,
 }
 
 impl Default for Setup {
@@ -41,6 +43,7 @@ impl Default for Setup {
             policies: Vec::new(),
             executable: None,
             start: Duration::from_secs(30),
+            strict: false,
         }
     }
 }

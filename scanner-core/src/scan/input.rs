@@ -74,8 +74,21 @@ pub struct EngineAnswer {
     pub database: String,
     /// When its database was made.
     pub database_time: String,
-    /// What it said.
+    /// What it said: `clean`, `found: NAME` or `unavailable: WHY`. Anything else counts as the last.
     pub answer: String,
+}
+
+impl EngineAnswer {
+    /// What an engine of that name said. Version and database may be filled in.
+    pub fn of(name: impl Into<String>, answer: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            version: String::new(),
+            database: String::new(),
+            database_time: String::new(),
+            answer: answer.into(),
+        }
+    }
 }
 
 /// One thing to scan.

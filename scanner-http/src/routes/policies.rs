@@ -28,8 +28,9 @@ struct PolicyV1<'a> {
 }
 
 pub(crate) async fn policies(Shared(state): Shared<Arc<State>>, request: Request) -> Result<Response, ApiError> {
-    let caller = state.callers.of(request.headers())?;
-    let known = caller.policies().iter().filter_map(|name| state.policies.named(name));
+    let loaded = state.loaded();
+    let caller = loaded.callers.of(request.headers())?;
+    let known = caller.policies().iter().filter_map(|name| loaded.policies.named(name));
     json(&PoliciesV1 {
         schema: "scanner.policies/v1",
         default: caller.policy(None)?,

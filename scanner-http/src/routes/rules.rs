@@ -31,10 +31,11 @@ struct RuleV1<'a> {
 }
 
 pub(crate) async fn rules(Shared(state): Shared<Arc<State>>, request: Request) -> Result<Response, ApiError> {
-    state.callers.of(request.headers())?;
+    let loaded = state.loaded();
+    loaded.callers.of(request.headers())?;
     let of = |rule: &Rule| (rule.severity.name(), rule.confidence.name());
     let coded: Vec<&Rule> = rules_in_code().collect();
-    let mut rules: Vec<RuleV1<'_>> = state
+    let mut rules: Vec<RuleV1<'_>> = loaded
         .rules
         .rules()
         .map(|text| &*text.rule)
@@ -53,5 +54,5 @@ pub(crate) async fn rules(Shared(state): Shared<Arc<State>>, request: Request) -
         })
         .collect();
     rules.sort_by_key(|rule| rule.id);
-    json(&RulesV1 { schema: "scanner.rules/v1", digest: state.rules.digest(), rules })
+    json(&RulesV1 { schema: "scanner.rules/v1", digest: loaded.rules.digest(), rules })
 }

@@ -9,18 +9,21 @@ use std::{
 use axum::{
     body::Body,
     extract::{Request, State as Shared},
-    http::{HeaderMap, HeaderValue, header},
+    http::{Extensions, HeaderMap, HeaderValue, header},
     response::Response,
 };
+use bytes::Bytes;
 use scanner_core::{Date, Decision, Resource, too_large};
 use scanner_worker::{Answer, ScanJob};
 
 use crate::{
+    auth::Caller,
     body::{Chunks, Spool, Spooled},
     error::{ApiError, Code},
     multipart::is_multipart,
-    observe::Scanned,
+    observe::{RequestId, Scanned},
     parts::Parts,
+    pool::Work,
     state::State,
 };
 
@@ -94,11 +97,12 @@ impl Asked {
 
 pub(crate) async fn scan(Shared(state): Shared<Arc<State>>, request: Request) -> Result<Response, ApiError> {
     let (parts, body) = request.into_parts();
-    let caller = state.callers.of(&parts.headers)?;
+    let loaded = state.loaded();
+    let caller = loaded.callers.of(&parts.headers)?;
     caller.spend()?;
     let asked = Asked::of(parts.uri.query().unwrap_or_default())?;
     let policy = caller.policy(asked.policy.as_deref())?.to_owned();
-    if let Some(known) = state.policies.named(&policy) {
+    if let Some(known) = loaded.policies.named(&policy) {
         for audience in asked.audiences.iter().chain(&asked.release) {
             known.audience(audience).map_err(|unknown| ApiError::bad(unknown.to_string()))?;
         }
@@ -128,16 +132,43 @@ pub(crate) async fn scan(Shared(state): Shared<Arc<State>>, request: Request) ->
     let started = Instant::now();
     let answer = state
         .pool
-        .scan(place, move || {
-            taken.fill(&mut job)?;
-            Ok(job)
+        .scan(place, caller.tenant(), move || {
+            let files = taken.fill(&mut job)?;
+            Ok(Work { job, files })
         })
         .await?;
     if let Some((code, message)) = &answer.refusal {
         return Err(refused(code, message));
     }
     state.metrics.scan(&answer, bytes, started.elapsed());
+    keep(&state, &answer, &caller, &parts.extensions).await?;
     respond(answer, receipt, bytes, caller.tenant.clone())
+}
+
+/// Writes the receipt down, where there is a journal. Without that there is no verdict to answer.
+async fn keep(
+    state: &Arc<State>,
+    answer: &Answer,
+    caller: &Arc<Caller>,
+    extensions: &Extensions,
+) -> Result<(), ApiError> {
+    if state.journal.is_none() {
+        return Ok(());
+    }
+    let id = extensions.get::<RequestId>().cloned().unwrap_or_default();
+    let (state, caller, receipt) = (state.clone(), caller.clone(), answer.receipt.clone());
+    let written = tokio::task::spawn_blocking(move || {
+        let written = state
+            .journal
+            .as_ref()
+            .map(|journal| journal.write(&receipt, caller.tenant.as_deref(), &id.0, unix_seconds()));
+        written.unwrap_or(Ok(()))
+    });
+    let written = written.await.map_err(|error| ApiError::internal(error.to_string()))?;
+    written.map_err(|error| {
+        ApiError::new(Code::NoSpace, "the receipt could not be kept, so there is no verdict: try again")
+            .inside(format!("journal: {error}"))
+    })
 }
 
 /// A body that is here.
@@ -173,14 +204,14 @@ impl Taken {
         matches!(self, Self::Parts(parts) if parts.make_bundle())
     }
 
-    /// Puts it into the job. Blocks: for the thread that scans.
-    fn fill(self, job: &mut ScanJob) -> Result<(), ApiError> {
+    /// Puts it into the job; the files of it that other engines are shown. Blocks: for the thread that scans.
+    fn fill(self, job: &mut ScanJob) -> Result<Vec<Bytes>, ApiError> {
         match self {
             Self::Raw(spooled, _) => {
                 job.bytes = spooled
                     .read()
                     .map_err(|error| ApiError::internal(format!("the body could not be read back: {error}")))?;
-                Ok(())
+                Ok(vec![job.bytes.clone()])
             }
             Self::Parts(parts) => parts.fill(job),
         }
@@ -193,6 +224,10 @@ fn refused(code: &str, message: &str) -> ApiError {
         "too_large" => Code::TooLarge,
         "not_an_envelope" => Code::NotAnEnvelope,
         "unknown_audience" => Code::BadRequest,
+        // It was there when the request came: the operator's files have changed meanwhile.
+        "unknown_policy" => {
+            return ApiError::new(Code::Overloaded, "the policies have just changed: nothing was scanned, try again");
+        }
         _ => return ApiError::internal(format!("the worker refused: {code}: {message}")),
     };
     ApiError::new(code, message)
@@ -220,6 +255,10 @@ fn with_receipt(answer: Answer) -> Result<String, ApiError> {
     Ok(format!("{open}\",\"canonical\":{canonical}}}}}"))
 }
 
+fn unix_seconds() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
 pub(crate) fn today() -> Date {
-    Date::from_unix_seconds(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()))
+    Date::from_unix_seconds(unix_seconds())
 }

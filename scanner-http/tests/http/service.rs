@@ -4,6 +4,7 @@ use std::{
     fs,
     io::{BufRead, BufReader, Read, Write},
     net::{SocketAddr, TcpStream},
+    path::Path,
     process::{Child, ChildStderr, Command, ExitStatus, Stdio},
     sync::{Arc, Mutex},
     thread::{self, JoinHandle},
@@ -73,7 +74,25 @@ impl Answer {
 impl Service {
     /// A service with these lines of configuration.
     pub(crate) fn start(config: &str) -> Self {
-        let service = Self::start_unready(config);
+        Self::start_with(config, &[])
+    }
+
+    /// The same, with these files in its folder before it starts.
+    pub(crate) fn start_with(config: &str, files: &[(&str, &str)]) -> Self {
+        Self::ready(Self::launched(spawn(config, files, &[])))
+    }
+
+    /// The same, with these variables in its environment.
+    pub(crate) fn start_under(config: &str, environment: &[(&str, &str)]) -> Self {
+        Self::ready(Self::launched(spawn(config, &[], environment)))
+    }
+
+    /// The same, of another file of the same program.
+    pub(crate) fn start_from(executable: &Path, config: &str) -> Self {
+        Self::ready(Self::launched(spawn_from(executable, config, &[], &[])))
+    }
+
+    fn ready(service: Self) -> Self {
         let until = Instant::now() + Duration::from_secs(60);
         while service.admin("/readyz").status != 200 {
             assert!(Instant::now() < until, "not ready: {:?}", service.log());
@@ -84,7 +103,10 @@ impl Service {
 
     /// The same, without waiting for its workers.
     pub(crate) fn start_unready(config: &str) -> Self {
-        let (mut child, folder) = spawn(config);
+        Self::launched(spawn(config, &[], &[]))
+    }
+
+    fn launched((mut child, folder): (Child, TempDir)) -> Self {
         let mut lines = BufReader::new(child.stderr.take().unwrap());
         let mut first = String::new();
         lines.read_line(&mut first).unwrap();
@@ -107,7 +129,7 @@ impl Service {
     }
 
     /// A folder for files of the test.
-    pub(crate) fn folder(&self) -> &std::path::Path {
+    pub(crate) fn folder(&self) -> &Path {
         self.folder.path()
     }
 
@@ -177,6 +199,35 @@ impl Service {
         Client::to(self.admin).ask(&format!("GET {path} HTTP/1.1"), b"")
     }
 
+    /// Of `/proc/PID/status`, a number in kB or of another kind.
+    pub(crate) fn status(&self, key: &str) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix(&format!("{key}:"))).unwrap();
+        line.trim().trim_end_matches(" kB").parse().unwrap()
+    }
+
+    /// Open descriptors of the front.
+    pub(crate) fn descriptors(&self) -> usize {
+        fs::read_dir(format!("/proc/{}/fd", self.child.id())).unwrap().count()
+    }
+
+    /// The sum of a counter, whatever its labels, where they hold that text.
+    pub(crate) fn sum(&self, name: &str, label: &str) -> u64 {
+        let metrics = self.admin("/metrics");
+        let lines = metrics.text().lines().filter(|line| line.starts_with(name) && line.contains(label));
+        lines.map(|line| line.rsplit(' ').next().unwrap().parse::<u64>().unwrap()).sum()
+    }
+
+    /// Waits until the log has a line with that in it.
+    #[track_caller]
+    pub(crate) fn logs(&self, words: &str) {
+        let until = Instant::now() + Duration::from_secs(10);
+        while !self.log().iter().any(|line| line.contains(words)) {
+            assert!(Instant::now() < until, "no {words} in {:?}", self.log());
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+
     /// Waits until the metrics have that line.
     #[track_caller]
     pub(crate) fn until(&self, line: &str) {
@@ -200,14 +251,27 @@ impl Drop for Service {
 }
 
 /// A process with these lines of configuration, on ports that the system chooses.
-fn spawn(config: &str) -> (Child, TempDir) {
+fn spawn(config: &str, files: &[(&str, &str)], environment: &[(&str, &str)]) -> (Child, TempDir) {
+    spawn_from(Path::new(env!("CARGO_BIN_EXE_scanner-http")), config, files, environment)
+}
+
+fn spawn_from(
+    executable: &Path,
+    config: &str,
+    files: &[(&str, &str)],
+    environment: &[(&str, &str)],
+) -> (Child, TempDir) {
     let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        fs::write(folder.path().join(name), text).unwrap();
+    }
     let path = folder.path().join("scanner.toml");
     let listen = if config.contains("listen = ") { "" } else { "listen = \"127.0.0.1:0\"\n" };
     let config = config.replace("FOLDER", folder.path().to_str().unwrap());
     fs::write(&path, format!("{listen}admin = \"127.0.0.1:0\"\n{config}")).unwrap();
-    let child = Command::new(env!("CARGO_BIN_EXE_scanner-http"))
+    let child = Command::new(executable)
         .args(["--config".as_ref(), path.as_os_str()])
+        .envs(environment.iter().copied())
         .stdin(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
@@ -217,7 +281,7 @@ fn spawn(config: &str) -> (Child, TempDir) {
 
 /// What a service says that does not start, and its exit code.
 pub(crate) fn refuses(config: &str) -> (Option<i32>, String) {
-    let (mut child, folder) = spawn(config);
+    let (mut child, folder) = spawn(config, &[], &[]);
     let said = rest(child.stderr.as_mut().unwrap());
     let code = child.wait().unwrap().code();
     (code, said.replace(&format!("{}/", folder.path().display()), ""))
@@ -246,7 +310,10 @@ pub(crate) struct Client {
 
 impl Client {
     pub(crate) fn to(address: SocketAddr) -> Self {
-        let stream = TcpStream::connect(address).unwrap();
+        Self::of(TcpStream::connect(address).unwrap())
+    }
+
+    pub(crate) fn of(stream: TcpStream) -> Self {
         stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
         stream.set_nodelay(true).unwrap();
         Self { stream: BufReader::new(stream) }
@@ -255,6 +322,11 @@ impl Client {
     /// Bytes as they are. The other side may have closed already: its answer is what counts.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> bool {
         self.stream.get_mut().write_all(bytes).is_ok()
+    }
+
+    /// Says that nothing more will be sent.
+    pub(crate) fn half_close(&mut self) {
+        let _ = self.stream.get_ref().shutdown(std::net::Shutdown::Write);
     }
 
     /// A request with a body of known length, and its answer. The connection stays open.
