@@ -27,10 +27,12 @@ mod end;
 mod entry;
 mod layout;
 mod package;
+mod repack;
 mod rules;
 mod walk;
 
 pub(crate) use entry::{Entry, Kind};
+pub(crate) use repack::{Packing, Repack};
 
 pub(crate) const FORMAT: Format = Format {
     name: "zip",
