@@ -1,5 +1,6 @@
-//! What is kept of the annotations of a page (ISO 32000-1 §12.5): links to the web and into the document, and what
-//! others look like. A look without its annotation is a stamp: it does nothing.
+//! What is kept of the annotations of a page (ISO 32000-1 §12.5): links to the web and into the document, what others
+//! look like, and marks and notes that a reader draws by itself. A look without its annotation is a stamp: it does
+//! nothing.
 
 use super::{Kind, Page, Places, Writer, is_rectangle};
 use crate::{
@@ -16,6 +17,21 @@ use crate::{
 
 /// Schemes of links that a viewer hands to a browser or a mail program, and to nothing else.
 const SCHEMES: &[&str] = &["http", "https", "mailto"];
+/// Marks and notes that are drawn from numbers where they have no look.
+const MARKS: &[&str] = &[
+    "Circle",
+    "FreeText",
+    "Highlight",
+    "Ink",
+    "Line",
+    "PolyLine",
+    "Polygon",
+    "Square",
+    "Squiggly",
+    "StrikeOut",
+    "Text",
+    "Underline",
+];
 /// Flags of table 165: not shown at all, or only on paper.
 const UNSEEN: i64 = 0b10_0010;
 /// To be printed.
@@ -43,7 +59,9 @@ pub(super) fn write<'d, 'a>(
         let place = note.get("Rect").filter(|place| is_rectangle(document, place));
         let is_kept = match place {
             Some(place) if note.is("Subtype", "Link") => link(note, place, places, writer, budget)?,
-            Some(place) => look(note, place, writer, budget)?,
+            // Not shown at all, or the window of another one.
+            Some(_) if flags(document, note) & UNSEEN != 0 || note.is("Subtype", "Popup") => false,
+            Some(place) => look(note, place, writer, budget)? || mark(note, writer, budget)?,
             None => false,
         };
         has_any |= is_kept;
@@ -144,11 +162,6 @@ fn look<'d, 'a>(
     budget: &mut Budget,
 ) -> Result<bool, Uncleanable> {
     let document = writer.document;
-    let flags = document.get(note, "F").int().unwrap_or(0);
-    // The window of another annotation has nothing to show by itself.
-    if flags & UNSEEN != 0 || note.is("Subtype", "Popup") {
-        return Ok(false);
-    }
     let Some(looks) = document.get(note, "AP").dict().and_then(|looks| looks.get("N")) else { return Ok(false) };
     let state = document.get(note, "AS").name().and_then(|state| std::str::from_utf8(state).ok());
     let is_form = |look: &Object<'a>| {
@@ -173,8 +186,25 @@ fn look<'d, 'a>(
     }
     writer.raw("<</Type/Annot/Subtype/Stamp/Rect");
     writer.value(place, Kind::Inert, budget)?;
-    writer.raw(&format!("/F {}/AP<</N ", flags & PRINTED | FIXED));
+    writer.raw(&format!("/F {}/AP<</N ", flags(document, note) & PRINTED | FIXED));
     writer.reference(number);
     writer.raw(">>>>");
     Ok(true)
+}
+
+/// A mark or a note without a look.
+fn mark<'d, 'a>(
+    note: &'d Dict<'a>,
+    writer: &mut Writer<'d, 'a, '_, '_>,
+    budget: &mut Budget,
+) -> Result<bool, Uncleanable> {
+    let Some(kind) = MARKS.iter().find(|kind| note.is("Subtype", kind)) else { return Ok(false) };
+    writer.raw(&format!("<</Type/Annot/Subtype/{kind}/F {}", flags(writer.document, note) & PRINTED | FIXED));
+    writer.entries(note, Kind::Mark, budget)?;
+    writer.raw(">>");
+    Ok(true)
+}
+
+fn flags(document: &Document<'_>, note: &Dict<'_>) -> i64 {
+    document.get(note, "F").int().unwrap_or(0)
 }

@@ -45,6 +45,8 @@ pub(super) enum Kind {
     LayerSet,
     Packing,
     Border,
+    /// An annotation that is a mark or a note and has no look of its own.
+    Mark,
 }
 
 /// What is in a dictionary of some kind.
@@ -128,6 +130,7 @@ impl Kind {
             Self::LayerSet => Shape::Keys(LAYER_SET),
             Self::Packing => Shape::Keys(PACKING),
             Self::Border => Shape::Keys(BORDER),
+            Self::Mark => Shape::Keys(MARK),
         }
     }
 }
@@ -383,3 +386,22 @@ const PACKING: Keys = &[
 
 /// §12.5.4.
 const BORDER: Keys = &[("Type", Inert), ("D", Inert), ("S", Inert), ("W", Inert)];
+
+/// §12.5.6.2 to §12.5.6.13.
+const MARK: Keys = &[
+    ("BS", Kind::Border),
+    ("Border", Inert),
+    ("C", Inert),
+    ("CA", Inert),
+    ("Contents", Kind::Text),
+    ("DA", Inert),
+    ("IC", Inert),
+    ("InkList", Inert),
+    ("L", Inert),
+    ("LE", Inert),
+    ("Name", Inert),
+    ("Q", Inert),
+    ("QuadPoints", Inert),
+    ("Rect", Inert),
+    ("Vertices", Inert),
+];

@@ -99,11 +99,7 @@ pub(super) fn write<'d, 'a>(
 }
 
 fn is_closed(entry: &Dict<'_>, writer: &Writer<'_, '_, '_, '_>) -> bool {
-    let claimed = entry.get("Count").and_then(|claimed| match claimed.reference() {
-        Some(number) => writer.document.find(number).and_then(|index| writer.document.item(index)?.object.int()),
-        None => claimed.int(),
-    });
-    claimed.is_some_and(|claimed| claimed < 0)
+    writer.document.get(entry, "Count").int().is_some_and(|count| count < 0)
 }
 
 fn write_entry<'d, 'a>(

@@ -132,7 +132,14 @@ fn other_annotations_are_what_they_look_like() {
     let text = page(field, &[&look, &off]);
     assert!(text.contains("/Subtype/Stamp/Rect[ 0 0 9 9]/F 196/AP<</N ") && text.contains("0 0 9 9 re f"));
     assert!(!text.contains("off"));
+    let mark =
+        "/Annots[<</Subtype/Ink/Rect[0 0 9 9]/InkList[[1 2 3 4]]/Contents(a SECRET)/A<</S/Launch/F(x)>>/IRT 1 0 R>>]";
+    let text = page(mark, &[]);
+    assert!(text.contains(
+        "/Annots[<</Type/Annot/Subtype/Ink/F 192/Contents(a [secret])/InkList[[ 1 2 3 4]]/Rect[ 0 0 9 9]>>]"
+    ));
     for gone in [
+        "/Annots[<</Subtype/Ink/Rect[0 0 9 9]/F 32/InkList[[1 2 3 4]]>>]",
         "/Annots[<</Subtype/Stamp/Rect[0 0 9 9]/F 2/AP<</N 6 0 R>>>>]",
         "/Annots[<</Subtype/Stamp/Rect[0 0 9]/AP<</N 6 0 R>>>>]",
         "/Annots[<</Subtype/RichMedia/Rect[0 0 9 9]>>]",
