@@ -114,6 +114,8 @@ struct Package {
     media: BTreeSet<String>,
     /// Relationships by source and id: whether they stay.
     ids: BTreeMap<String, BTreeMap<Vec<u8>, bool>>,
+    /// Sources of which sheets are gone.
+    lacking_sheets: BTreeSet<String>,
 }
 
 pub(super) fn clean(
@@ -129,6 +131,7 @@ pub(super) fn clean(
         kept: BTreeSet::new(),
         media: BTreeSet::new(),
         ids: BTreeMap::new(),
+        lacking_sheets: BTreeSet::new(),
     };
     package.follow(cleaning, budget)?;
     package.write(&order, cleaning, budget)
@@ -149,6 +152,9 @@ impl Package {
                 }
                 let part = self.target(&source, &relationship, cleaning, budget)?;
                 let is_kept = part.is_some();
+                if !is_kept && relationship.kind.ends_with("sheet") {
+                    self.lacking_sheets.insert(source.clone());
+                }
                 let ids = self.ids.entry(source.clone()).or_default();
                 let known = ids.entry(relationship.id).or_insert(true);
                 *known &= is_kept;
@@ -251,7 +257,7 @@ impl Package {
                 None
             } else if self.kept.contains(name) {
                 let ids = self.ids.get(name).unwrap_or(&nothing);
-                let mut markup = Markup::new(ids);
+                let mut markup = Markup::new(ids, self.lacking_sheets.contains(name));
                 let edited = edit(&part.text(budget)?, &mut markup, cleaning, budget)?;
                 for action in markup.actions {
                     cleaning.did(action);

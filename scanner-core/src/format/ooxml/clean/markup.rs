@@ -98,6 +98,8 @@ const FIELDS: &[&[u8]] = &[
 ];
 /// Bytes of an instruction that are looked at; a longer one is none of those listed.
 const LONGEST_FIELD: usize = 64 * 1024;
+/// Sheets that are gone and that names are searched for. More are not there in earnest.
+const FEW_SHEETS: usize = 16;
 /// Names of attributes that refer to relationships, behind the prefix of their namespace.
 const RELATIONS: &[&[u8]] =
     &[b"id", b"embed", b"link", b"pict", b"href", b"relid", b"dm", b"lo", b"qs", b"cs", b"blip"];
@@ -130,6 +132,10 @@ enum Inside {
 pub(super) struct Markup<'r> {
     /// Relationships of the part by id: whether they stay.
     ids: &'r BTreeMap<Vec<u8>, bool>,
+    /// Sheets that it refers to are gone.
+    lacks_sheets: bool,
+    /// Their names.
+    gone_sheets: Vec<Vec<u8>>,
     /// What was done.
     pub(super) actions: Vec<&'static str>,
     /// Prefixes of the namespace of relationships.
@@ -148,9 +154,11 @@ pub(super) struct Markup<'r> {
 }
 
 impl<'r> Markup<'r> {
-    pub(super) fn new(ids: &'r BTreeMap<Vec<u8>, bool>) -> Self {
+    pub(super) fn new(ids: &'r BTreeMap<Vec<u8>, bool>, lacks_sheets: bool) -> Self {
         Self {
             ids,
+            lacks_sheets,
+            gone_sheets: Vec::new(),
             actions: Vec::new(),
             prefixes: BTreeSet::new(),
             fields: Vec::new(),
@@ -191,15 +199,9 @@ impl<'r> Markup<'r> {
                 continue;
             } else if local == b"macro" && !value.is_empty() {
                 Some(Vec::new())
-            } else if matches!(local, b"entryMacro" | b"exitMacro" | b"onAction" | b"onLoad" | b"refreshOnLoad") {
-                None
-            } else if matches!(local, b"src" | b"althref") || local == b"href" && !link::is_plain(&value) {
-                None
             } else if tag.local() == b"sheet" && local == b"state" && &*value == b"veryHidden" {
                 Some(b"hidden".to_vec())
-            } else if tag.local() == b"table" && matches!(local, b"tableType" | b"connectionId")
-                || tag.local() == b"tableColumn" && local == b"queryTableFieldId"
-            {
+            } else if self.is_attribute_gone(tag.local(), local, &value) {
                 None
             } else {
                 continue;
@@ -207,6 +209,18 @@ impl<'r> Markup<'r> {
             changes.push((attribute.name.0.to_vec(), change));
         }
         if changes.is_empty() { Fate::Keep } else { self.gone("removed attribute", Fate::Change(changes)) }
+    }
+
+    fn is_attribute_gone(&self, element: &[u8], name: &[u8], value: &[u8]) -> bool {
+        match name {
+            b"entryMacro" | b"exitMacro" | b"onAction" | b"onLoad" | b"refreshOnLoad" | b"src" | b"althref" => true,
+            b"href" => !link::is_plain(value),
+            b"tableType" | b"connectionId" => element == b"table",
+            b"queryTableFieldId" => element == b"tableColumn",
+            // They count sheets, of which some are gone.
+            b"activeTab" | b"firstSheet" => element == b"workbookView" && self.lacks_sheets,
+            _ => false,
+        }
     }
 
     fn end_field(&mut self, edits: &mut Edits) {
@@ -219,6 +233,15 @@ impl<'r> Markup<'r> {
         for span in field.spans {
             edits.drop(span);
         }
+    }
+
+    /// Whether the formula takes something from a sheet that is gone: `Name!A1`, `'Na me'!A1`.
+    fn is_of_gone_sheet(&self) -> bool {
+        let names = |mark: &[u8]| {
+            let is_there = |name: &Vec<u8>| memchr::memmem::find(&self.formula, &[name, mark].concat()).is_some();
+            self.gone_sheets.iter().take(FEW_SHEETS).any(is_there)
+        };
+        names(b"!") || names(b"'!")
     }
 
     fn end_formula(&mut self, span: Range<usize>, edits: &mut Edits) {
@@ -256,7 +279,9 @@ impl Editor for Markup<'_> {
                 }
             }
             b"definedName" => {
-                if sheet::is_start(&String::from_utf8_lossy(&value(b"name"))) {
+                // A name of one sheet counts sheets too.
+                let is_of_sheet = self.lacks_sheets && tag.attribute(b"localSheetId").is_some();
+                if is_of_sheet || sheet::is_start(&String::from_utf8_lossy(&value(b"name"))) {
                     return self.gone("removed name that runs", Fate::Drop);
                 }
                 (self.inside, self.formula) = (Inside::Rule, Vec::new());
@@ -274,6 +299,9 @@ impl Editor for Markup<'_> {
             _ => {}
         }
         let fate = self.attributes(tag);
+        if tag.local() == b"sheet" && fate == Fate::Drop {
+            self.gone_sheets.push(value(b"name").into_owned());
+        }
         if tag.local() == b"hyperlink" && fate != Fate::Unwrap {
             self.links = self.links.saturating_add(1);
         }
@@ -337,16 +365,16 @@ impl Editor for Markup<'_> {
             }
             b"definedName" => {
                 self.inside = Inside::Nothing;
-                if acts(&self.formula) {
+                if acts(&self.formula) || self.is_of_gone_sheet() {
                     self.actions.push("removed name");
                     edits.drop(span);
                 }
             }
-            b"conditionalFormatting" | b"conditionalFormattings" | b"dataValidations" | b"sparklineGroups" => {
-                if std::mem::take(&mut self.has_bad_rule) {
-                    self.actions.push("removed rule");
-                    edits.drop(span);
-                }
+            b"conditionalFormatting" | b"conditionalFormattings" | b"dataValidations" | b"sparklineGroups"
+                if std::mem::take(&mut self.has_bad_rule) =>
+            {
+                self.actions.push("removed rule");
+                edits.drop(span);
             }
             // A list of links must not be empty.
             b"hyperlinks" if self.links == 0 => edits.drop(span),

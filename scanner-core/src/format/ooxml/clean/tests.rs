@@ -185,9 +185,9 @@ fn sheet(cells: &str) -> String {
         ("rId3", "worksheet", "macro.xml"),
     ]);
     let workbook = format!(
-        "<workbook {NAMESPACES}><sheets><sheet name='a' state='veryHidden' r:id='rId1'/><sheet name='b' r:id='rId3'/></sheets>\
+        "<workbook {NAMESPACES}><bookViews><workbookView x='1' activeTab='1'/></bookViews><sheets><sheet name='a' state='veryHidden' r:id='rId1'/><sheet name='b' r:id='rId3'/></sheets>\
          <externalReferences><externalReference r:id='rId2'/></externalReferences>\
-         <definedNames><definedName name='_xlnm.Auto_Open'>b!A1</definedName><definedName name='n'>[1]S!A1</definedName><definedName name='m'>a!A1</definedName></definedNames></workbook>"
+         <definedNames><definedName name='_xlnm.Auto_Open'>b!A1</definedName><definedName name='n'>[1]S!A1</definedName><definedName name='m'>a!A1</definedName><definedName name='o'>$b!A1</definedName><definedName name='p' localSheetId='1'>a!A1</definedName></definedNames></workbook>"
     );
     let text = format!("<worksheet {NAMESPACES}>{cells}</worksheet>");
     let parts = cleaned(&package(
@@ -203,7 +203,7 @@ fn sheet(cells: &str) -> String {
     assert_eq!(
         part(&parts, "xl/workbook.xml"),
         format!(
-            "<workbook {NAMESPACES}><sheets><sheet name=\"a\" state=\"hidden\" r:id=\"rId1\"/></sheets><definedNames><definedName name='m'>a!A1</definedName></definedNames></workbook>"
+            "<workbook {NAMESPACES}><bookViews><workbookView x=\"1\"/></bookViews><sheets><sheet name=\"a\" state=\"hidden\" r:id=\"rId1\"/></sheets><definedNames><definedName name='m'>a!A1</definedName></definedNames></workbook>"
         )
     );
     let text = part(&parts, "xl/worksheets/sheet1.xml").strip_prefix(&*format!("<worksheet {NAMESPACES}>")).unwrap();
