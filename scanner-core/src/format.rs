@@ -244,10 +244,7 @@ pub fn clean_alone(label: &str, bytes: &Bytes, limits: Limits) -> Option<Result<
 /// inspector would have stopped.
 #[doc(hidden)]
 pub fn pdf_pages(bytes: &Bytes, limits: Limits) -> Option<usize> {
-    let (mut findings, mut gaps) = (Findings::keeping(limits.get(Resource::Findings)), Vec::new());
-    let subject = Subject { bytes, kind: sniff::type_of("pdf")? };
-    let mut out = Out::new(ArtifactId(0), &subject, &mut findings, &mut gaps);
-    pdf::pages_of(&subject, &mut out, &mut Budget::new(limits))
+    pdf::pages_of(&Subject { bytes, kind: sniff::type_of("pdf")? }, &mut Budget::new(limits))
 }
 
 /// One inspector looked at on its own.

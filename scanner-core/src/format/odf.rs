@@ -21,6 +21,7 @@ use crate::{
 };
 
 mod body;
+mod clean;
 mod length;
 mod script;
 mod styles;
@@ -29,7 +30,7 @@ use body::Body;
 use styles::OdfStyles;
 
 pub(crate) const FORMAT: Format =
-    Format { name: "odf", labels: &["odt", "ods", "odp"], inspect, clean: None, rules: &rules::WITH_ZIP };
+    Format { name: "odf", labels: &["odt", "ods", "odp"], inspect, clean: Some(clean::clean), rules: &rules::WITH_ZIP };
 
 fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
     let archive = zip::open(subject, out, budget);

@@ -14,9 +14,11 @@ use crate::{
     reader::count,
 };
 
+pub(crate) mod edit;
 pub(crate) mod formula;
 pub(crate) mod link;
 pub(crate) mod look;
+pub(crate) mod parts;
 pub(crate) mod rules;
 mod texts;
 

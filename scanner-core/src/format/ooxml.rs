@@ -23,6 +23,7 @@ use crate::{
 };
 
 mod binary;
+mod clean;
 pub(crate) mod flat;
 mod other;
 mod package;
@@ -37,8 +38,13 @@ use sheet::{Shared, SharedWalk, Sheet, State, Workbook};
 use slide::{Deck, Slide};
 use styles::{CellStyles, CellStylesWalk, WordStylesWalk};
 
-pub(crate) const FORMAT: Format =
-    Format { name: "ooxml", labels: &["docx", "xlsx", "pptx"], inspect, clean: None, rules: &rules::WITH_ZIP };
+pub(crate) const FORMAT: Format = Format {
+    name: "ooxml",
+    labels: &["docx", "xlsx", "pptx"],
+    inspect,
+    clean: Some(clean::clean),
+    rules: &rules::WITH_ZIP,
+};
 
 fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
     let archive = zip::open(subject, out, budget);

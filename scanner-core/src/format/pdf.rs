@@ -3,7 +3,7 @@
 //! The tables of a PDF are claims. All objects of all revisions are found by reading the file through; the tables are
 //! followed beside that and compared. One judge looks at every object, whether a viewer would reach it or not.
 
-use std::{cell::OnceCell, collections::BTreeSet};
+use std::collections::BTreeSet;
 
 use bytes::Bytes;
 use memchr::memmem;
@@ -17,6 +17,7 @@ use crate::{
     view::{OffsetMap, TextView},
 };
 
+mod clean;
 mod content;
 mod crypt;
 mod document;
@@ -25,6 +26,7 @@ mod filter;
 mod font;
 mod judge;
 mod lex;
+mod load;
 mod notes;
 mod object;
 mod pages;
@@ -37,10 +39,12 @@ use document::{Document, Lock};
 use file::{Between, Item, Reading};
 use filter::{Decoded, Fault};
 use judge::Judged;
+use load::Loaded;
 use notes::Notes;
 use object::Dict;
 
-pub(crate) const FORMAT: Format = Format { name: "pdf", labels: &["pdf"], inspect, clean: None, rules: rules::ALL };
+pub(crate) const FORMAT: Format =
+    Format { name: "pdf", labels: &["pdf"], inspect, clean: Some(clean::clean), rules: rules::ALL };
 
 /// Readers look for the header that far (annex H, implementation note 13).
 const HEADER_WITHIN: usize = 1024 + 8;
@@ -55,9 +59,16 @@ const MEASURED_BYTES: u64 = 64 * 1024 * 1024;
 
 fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
     let bytes = subject.bytes;
+    let mut reading = start(bytes);
+    let looked = look(bytes, &mut reading, out, budget);
+    reading.notes.tell(out);
+    looked
+}
+
+/// The file with its header found.
+fn start(bytes: &Bytes) -> Reading<'_> {
     let head = bytes.get(..HEADER_WITHIN).unwrap_or(bytes);
     let header = memmem::find(head, b"%PDF-").or_else(|| memmem::find(head, b"%PDF"));
-    let unpacked = Unpacked::new();
     let mut reading = Reading::of(bytes, header.unwrap_or(0));
     if header.is_none() {
         reading.notes.add(&rules::STRUCTURE, 0..0, "there is no header");
@@ -66,22 +77,15 @@ fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Res
         let header = reading.header;
         reading.notes.add(&rules::HEADER, header..header, format!("the header comes {header} bytes late"));
     }
-    let looked = look(bytes, &unpacked, &mut reading, out, budget);
-    reading.notes.tell(out);
-    looked
+    reading
 }
 
-/// Object streams, unpacked: by position in the file, where objects that came out of them point to.
-type Unpacked = OnceCell<Vec<(usize, Bytes)>>;
-
-fn look<'a>(
-    bytes: &'a Bytes,
-    unpacked: &'a Unpacked,
-    reading: &mut Reading<'a>,
-    out: &mut Out<'_>,
-    budget: &mut Budget,
-) -> Result<(), Stop> {
-    let Opened { document, opened, mut stop } = open(bytes, unpacked, reading, out, budget)?;
+fn look<'a>(bytes: &'a Bytes, reading: &mut Reading<'a>, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
+    ends(bytes, &mut reading.notes, out);
+    let found = load::find(reading, budget)?;
+    aside(bytes, &found.between, reading, out);
+    let (packed, containers) = found.unlock(bytes, reading, budget)?;
+    let Loaded { document, opened, mut stop } = packed.unpack(&containers, reading, budget);
     let mut contents = Contents { document: &document, notes: &mut reading.notes, opened };
     if let Err(early) = contents.look(out, budget) {
         stop = stop.or(Some(early));
@@ -91,82 +95,17 @@ fn look<'a>(
 
 /// How many pages the tree of a document has, for a comparison with another reader. `None` where the inspector would
 /// have stopped.
-pub(super) fn pages_of(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Option<usize> {
-    let unpacked = Unpacked::new();
-    let mut reading = Reading::of(subject.bytes, memmem::find(subject.bytes, b"%PDF-")?);
-    let opened =
-        open(subject.bytes, &unpacked, &mut reading, out, budget).ok().filter(|opened| opened.stop.is_none())?;
-    let pages = pages::walk(&opened.document, &mut reading.notes, budget).ok()?;
+pub(super) fn pages_of(subject: &Subject<'_>, budget: &mut Budget) -> Option<usize> {
+    memmem::find(subject.bytes, b"%PDF-")?;
+    let mut reading = start(subject.bytes);
+    let found = load::find(&mut reading, budget).ok()?;
+    let (packed, containers) = found.unlock(subject.bytes, &mut reading, budget).ok()?;
+    let loaded = packed.unpack(&containers, &mut reading, budget);
+    if loaded.stop.is_some() {
+        return None;
+    }
+    let pages = pages::walk(&loaded.document, &mut reading.notes, budget).ok()?;
     Some(pages.iter().filter(|page| page.is_shown).count())
-}
-
-/// A document with all its objects, those in streams too.
-struct Opened<'a> {
-    document: Document<'a>,
-    /// Streams that were unpacked, by position.
-    opened: BTreeSet<usize>,
-    /// What ended the reading early.
-    stop: Option<Stop>,
-}
-
-fn open<'a>(
-    bytes: &'a Bytes,
-    unpacked: &'a Unpacked,
-    reading: &mut Reading<'a>,
-    out: &mut Out<'_>,
-    budget: &mut Budget,
-) -> Result<Opened<'a>, Stop> {
-    ends(bytes, &mut reading.notes, out);
-    let mut xref = xref::walk(reading, budget)?;
-    let (mut items, between, mut stop) = file::scan(reading, &xref, budget)?;
-    match file::elsewhere(reading, &xref, &mut items, budget) {
-        Ok(missing) => xref::check(reading, &xref, &items, &missing),
-        Err(early) => stop = stop.or(Some(early)),
-    }
-    aside(bytes, &between, reading, out);
-    let mut trailers = std::mem::take(&mut xref.trailers);
-    if !xref.is_whole || trailers.is_empty() {
-        trailers.extend(between.trailers.iter().rev().filter_map(Item::dict).cloned());
-        trailers
-            .extend(items.iter().rev().filter_map(|item| item.dict().filter(|dict| dict.is("Type", "XRef"))).cloned());
-    }
-    revisions(&items, &trailers, reading);
-    items.extend(between.trailers);
-    items.sort_by_key(|item| item.at);
-    let header = reading.header;
-    let mut first = Document::new(bytes, items, trailers, &xref, header, Lock::None);
-    first.lock = crypt::lock(&first, budget)?;
-    let mut opened = BTreeSet::new();
-    let mut containers = Vec::new();
-    for (index, item) in first.items.iter().enumerate() {
-        if item.stream.is_some() && item.dict().is_some_and(|dict| dict.is("Type", "ObjStm")) {
-            opened.insert(index);
-            let decoded = first.decode(index, budget);
-            containers.extend(content(&mut reading.notes, item, decoded).map(|content| (index, content)));
-        }
-    }
-    let mut packed: Vec<Item<'_>> = Vec::new();
-    for (index, data) in unpacked.get_or_init(|| containers) {
-        let Some(container) = first.item(*index) else { continue };
-        if let Err(early) = file::unpack(reading, container, data, &mut packed, budget) {
-            stop = stop.or(Some(early));
-            break;
-        }
-    }
-    let Document { mut items, trailers, lock, .. } = first;
-    // Positions of streams move: they are found again by where they stand.
-    let opened_at: BTreeSet<usize> = opened.iter().filter_map(|index| items.get(*index)).map(|item| item.at).collect();
-    items.extend(packed);
-    items.sort_by_key(|item| item.at);
-    let document = Document::new(bytes, items, trailers, &xref, header, lock);
-    let opened = document
-        .items
-        .iter()
-        .enumerate()
-        .filter(|(_, item)| item.stream.is_some() && opened_at.contains(&item.at))
-        .map(|(index, _)| index)
-        .collect();
-    Ok(Opened { document, opened, stop })
 }
 
 /// How the file ends, and what stands behind that.
@@ -211,31 +150,6 @@ fn aside(bytes: &Bytes, between: &Between<'_>, reading: &mut Reading<'_>, out: &
     if !stray.is_empty() && !is_behind {
         reading.notes.add(&rules::STRUCTURE, stray.clone(), "bytes between the objects belong to nothing");
         out.child(Source::stored(bytes.slice(stray)), None);
-    }
-}
-
-/// Objects that are there more than once: older versions that a later one replaced, or two in one version, of which a
-/// reader that trusts the table and one that searches the file see different ones.
-fn revisions(items: &[Item<'_>], trailers: &[Dict<'_>], reading: &mut Reading<'_>) {
-    let mut sorted: Vec<&Item<'_>> = items.iter().collect();
-    sorted.sort_by_key(|item| item.number);
-    let stream = |item: &Item<'_>| item.stream.clone().and_then(|range| reading.bytes.get(range));
-    let (mut older, mut doubled) = (0_u64, None);
-    for pair in sorted.windows(2) {
-        let [one, other] = pair else { continue };
-        if one.number == other.number {
-            older = older.saturating_add(1);
-            if one.object != other.object || stream(one) != stream(other) {
-                doubled = doubled.or(Some(other.at..other.end));
-            }
-        }
-    }
-    if trailers.len() > 1 && older > 0 {
-        let end = reading.bytes.len();
-        let message = format!("{older} objects are there in more than one version");
-        reading.notes.add(&rules::INCREMENTAL, end..end, message);
-    } else if let Some(span) = doubled {
-        reading.notes.add(&rules::STRUCTURE, span, "two different objects have one number");
     }
 }
 

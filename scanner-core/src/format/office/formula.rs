@@ -81,6 +81,41 @@ pub(crate) fn judge(formula: &[u8]) -> Found {
     found
 }
 
+/// Whether it does more than compute and link to the web.
+pub(crate) fn reaches_out(formula: &[u8]) -> bool {
+    let found = judge(formula);
+    let is_link_plain = match found.link {
+        Link::None => true,
+        Link::Fixed => links(formula).all(super::link::is_plain),
+        Link::Computed => false,
+    };
+    found.is_command || found.is_native || found.is_web || !is_link_plain
+}
+
+/// The fixed addresses that a formula makes links of.
+fn links(formula: &[u8]) -> impl Iterator<Item = &[u8]> {
+    const CALL: &[u8] = b"HYPERLINK(";
+    let mut rest = formula;
+    std::iter::from_fn(move || {
+        loop {
+            let at = rest.windows(CALL.len()).position(|window| window.eq_ignore_ascii_case(CALL))?;
+            rest = rest.get(at.saturating_add(CALL.len())..)?.trim_ascii_start();
+            if let Some(text) = rest.strip_prefix(b"\"").filter(|text| !text.starts_with(b"#")) {
+                return Some(text.get(..closing(text, 0, b'"').saturating_sub(1)).unwrap_or_default());
+            }
+        }
+    })
+}
+
+/// Whether it takes cells from another workbook: `[1]Sheet!A1`.
+pub(crate) fn is_of_other_file(formula: &[u8]) -> bool {
+    let mut behind = formula.split(|byte| *byte == b'[').skip(1);
+    behind.any(|rest| {
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        digits > 0 && rest.get(digits) == Some(&b']')
+    })
+}
+
 /// The offset behind the quote that ends a text; doubled quotes are letters.
 fn closing(formula: &[u8], from: usize, quote: u8) -> usize {
     let mut at = from;
@@ -174,6 +209,17 @@ mod tests {
         assert_eq!(found("HYPERLINK(\"http://a/\",\"x\")").link, Link::Fixed);
         assert_eq!(found("HYPERLINK(\"http://a/?\"&B1,\"x\")").link, Link::Computed);
         assert_eq!(found("IF(1,HYPERLINK( A1 ))").link, Link::Computed);
+    }
+
+    #[test]
+    fn links_and_other_workbooks() {
+        let all = |formula: &'static str| links(formula.as_bytes()).collect::<Vec<_>>();
+        assert_eq!(all("IF(A1,HyperLink( \"http://a\",1),HYPERLINK(\"x:y\"))"), [&b"http://a"[..], b"x:y"]);
+        assert!(all("HYPERLINK(\"#A1\")+HYPERLINK(A1)+SUM(A1)").is_empty());
+        assert!(is_of_other_file(b"[1]Sheet1!A1") && is_of_other_file(b"SUM('[12]a b'!A1)"));
+        assert!(
+            !is_of_other_file(b"Table1[1a]") && !is_of_other_file(b"Table1[[#All],[x]]") && !is_of_other_file(b"[]")
+        );
     }
 
     #[test]

@@ -181,6 +181,15 @@ pub(crate) fn judge(used: Use, target: &[u8]) -> Vec<Said> {
     said
 }
 
+/// Whether a target is a page of the web or a mail to write, and nothing else.
+pub(crate) fn is_plain(target: &[u8]) -> bool {
+    let Some(colon) = target.iter().take(8).position(|byte| *byte == b':') else { return false };
+    let (scheme, rest) = target.split_at(colon);
+    rest.len() > 1
+        && !target.iter().any(u8::is_ascii_control)
+        && [&b"http"[..], b"https", b"mailto"].iter().any(|known| known.eq_ignore_ascii_case(scheme))
+}
+
 /// Whether a target ends as programs and scripts do.
 fn is_program(target: &[u8]) -> bool {
     const ENDINGS: [&[u8]; 22] = [
@@ -195,6 +204,17 @@ fn is_program(target: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn plain_links() {
+        for target in ["http://a", "HTTPS://a/b?c", "mailto:a@b"] {
+            assert!(is_plain(target.as_bytes()), "{target}");
+        }
+        for target in ["", "http:", "ftp://a", "//a", "a", "file:///a", "javascript:a", " http://a", "http://a\n", "#a"]
+        {
+            assert!(!is_plain(target.as_bytes()), "{target}");
+        }
+    }
 
     #[test]
     fn every_spelling_of_a_target() {

@@ -36,7 +36,7 @@ pub(in crate::format) fn zipped(members: &[(&str, &[u8])]) -> Vec<u8> {
 
 const TYPES: &str = r#"<Types><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/><Override PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/><Override PartName="/ppt/presentation.xml" ContentType="application/vnd.openxmlformats-officedocument.presentationml.presentation.main+xml"/></Types>"#;
 
-fn relationships(list: &[(&str, &str, &str)]) -> String {
+pub(super) fn relationships(list: &[(&str, &str, &str)]) -> String {
     let list = list.iter().map(|(id, kind, target)| {
         let mode = if target.contains(':') || target.starts_with('\\') { " TargetMode=\"External\"" } else { "" };
         format!("<Relationship Id=\"{id}\" Type=\"http://x/relationships/{kind}\" Target=\"{target}\"{mode}/>")
@@ -45,7 +45,7 @@ fn relationships(list: &[(&str, &str, &str)]) -> String {
 }
 
 /// A package of these parts, the first the main one.
-fn package(main: &str, parts: &[(&str, &str)]) -> Vec<u8> {
+pub(super) fn package(main: &str, parts: &[(&str, &str)]) -> Vec<u8> {
     let root = relationships(&[("rId1", "officeDocument", main)]);
     let mut members = vec![("[Content_Types].xml", TYPES.as_bytes()), ("_rels/.rels", root.as_bytes())];
     members.extend(parts.iter().map(|(name, text)| (*name, text.as_bytes())));

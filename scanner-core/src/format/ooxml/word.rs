@@ -219,8 +219,14 @@ pub(super) fn judge_field(instruction: &[u8], page: &mut Page<'_, '_>) {
     }
 }
 
-/// The first word that is no switch.
 fn address(words: Words<'_>, used: link::Use, page: &mut Page<'_, '_>) {
+    if let Some(target) = target(words) {
+        page.link(used, target.as_bytes());
+    }
+}
+
+/// The first word that is no switch.
+fn target(words: Words<'_>) -> Option<String> {
     let mut is_switched_to_place = false;
     for word in words.take(16) {
         match word {
@@ -230,12 +236,23 @@ fn address(words: Words<'_>, used: link::Use, page: &mut Page<'_, '_>) {
             target => {
                 // A backslash is doubled in an instruction.
                 let target = String::from_utf8_lossy(target).replace("\\\\", "\\");
-                let target = if target.starts_with('\\') { format!("\\{target}") } else { target };
-                page.link(used, target.as_bytes());
-                return;
+                return Some(if target.starts_with('\\') { format!("\\{target}") } else { target });
             }
         }
     }
+    None
+}
+
+/// The word that an instruction begins with, in upper case.
+pub(super) fn field_name(instruction: &[u8]) -> Option<Vec<u8>> {
+    Words(instruction).next().map(<[u8]>::to_ascii_uppercase)
+}
+
+/// Where the instruction of a link leads; nothing where it leads to a place in the document.
+pub(super) fn link_of(instruction: &[u8]) -> Option<String> {
+    let mut words = Words(instruction);
+    words.next()?;
+    target(words)
 }
 
 /// Words of an instruction; quotes keep one together.

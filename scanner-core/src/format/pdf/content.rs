@@ -231,7 +231,7 @@ pub(super) fn read<'a>(
 impl<'d, 'a> Drawer<'d, 'a, '_> {
     fn draw(&mut self, page: &Page<'d, 'a>, budget: &mut Budget) -> Result<(), Stop> {
         let document = self.document;
-        self.state = State::new(page.shown);
+        self.state = State::new(page.shown());
         self.is_orphan = !page.is_shown;
         self.is_hidden_note = false;
         let contents = page.dict.get("Contents");
@@ -283,7 +283,7 @@ impl<'d, 'a> Drawer<'d, 'a, '_> {
             let flags = document.get(note, "F").int().unwrap_or(0);
             // Hidden and no view (table 165).
             self.is_hidden_note = flags & 0b10_0010 != 0;
-            self.state = State::new(page.shown);
+            self.state = State::new(page.shown());
             if let Some([left, bottom, ..]) = pages::rectangle(document, document.get(note, "Rect")) {
                 let form = document.item(index).and_then(|item| item.dict());
                 let inner = form.and_then(|form| pages::rectangle(document, document.get(form, "BBox")));

@@ -70,6 +70,15 @@ impl Notes {
         self.gaps.entry(reason).or_insert_with(|| (detail.into(), at));
     }
 
+    /// Why something was not read, in words, if something was not.
+    pub(super) fn unread(&self) -> Option<&str> {
+        self.gaps.values().next().map(|(detail, _)| detail.as_str())
+    }
+
+    pub(super) fn has(&self, rule: &Rule) -> bool {
+        self.facts.keys().any(|(id, _)| **id == *rule.id)
+    }
+
     pub(super) fn tell(self, out: &mut Out<'_>) {
         for ((_, message), fact) in self.facts {
             let message = match fact.times {

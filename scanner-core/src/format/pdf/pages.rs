@@ -20,8 +20,11 @@ pub(super) struct Page<'d, 'a> {
     pub(super) index: usize,
     pub(super) dict: &'d Dict<'a>,
     pub(super) resources: Option<&'d Dict<'a>>,
-    /// What is shown of it: left, bottom, right, top.
-    pub(super) shown: [f64; 4],
+    /// The sheet, and what is to be shown of it where that is said: left, bottom, right, top.
+    pub(super) media: [f64; 4],
+    pub(super) crop: Option<[f64; 4]>,
+    /// Degrees it is turned by.
+    pub(super) turned: i64,
     /// It is in the tree; one that is not is never shown.
     pub(super) is_shown: bool,
 }
@@ -34,6 +37,14 @@ struct Inherited<'d, 'a> {
     resources: Option<&'d Dict<'a>>,
     media: [f64; 4],
     crop: Option<[f64; 4]>,
+    turned: i64,
+}
+
+impl Page<'_, '_> {
+    /// What is shown of it: left, bottom, right, top.
+    pub(super) fn shown(&self) -> [f64; 4] {
+        self.crop.map_or(self.media, |crop| crossing(crop, self.media))
+    }
 }
 
 /// All pages, those of the tree in its order, then those that nothing shows.
@@ -53,7 +64,7 @@ pub(super) fn walk<'d, 'a>(
     let mut is_shared = false;
     let mut lists = BTreeSet::new();
     let top = root.and_then(|root| root.get("Pages"));
-    let first = Inherited { resources: None, media: PAPER, crop: None };
+    let first = Inherited { resources: None, media: PAPER, crop: None, turned: 0 };
     let mut waiting: Vec<(&'d Object<'a>, Inherited<'d, 'a>)> = top.map(|top| (top, first)).into_iter().collect();
     while let Some((reference, inherited)) = waiting.pop() {
         budget.spend(Resource::Steps, 20)?;
@@ -98,8 +109,8 @@ pub(super) fn walk<'d, 'a>(
 }
 
 fn page<'d, 'a>(index: usize, dict: &'d Dict<'a>, inherited: Inherited<'d, 'a>, is_shown: bool) -> Page<'d, 'a> {
-    let shown = inherited.crop.map_or(inherited.media, |crop| crossing(crop, inherited.media));
-    Page { index, dict, resources: inherited.resources, shown, is_shown }
+    let Inherited { resources, media, crop, turned } = inherited;
+    Page { index, dict, resources, media, crop, turned, is_shown }
 }
 
 fn inherit<'d, 'a>(document: &'d Document<'a>, dict: &'d Dict<'a>, above: Inherited<'d, 'a>) -> Inherited<'d, 'a> {
@@ -107,6 +118,7 @@ fn inherit<'d, 'a>(document: &'d Document<'a>, dict: &'d Dict<'a>, above: Inheri
         resources: document.get(dict, "Resources").dict().or(above.resources),
         media: rectangle(document, document.get(dict, "MediaBox")).unwrap_or(above.media),
         crop: rectangle(document, document.get(dict, "CropBox")).or(above.crop),
+        turned: document.get(dict, "Rotate").int().unwrap_or(above.turned),
     }
 }
 

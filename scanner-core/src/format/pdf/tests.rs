@@ -11,19 +11,19 @@ use crate::{
     limits::Limits,
 };
 
-fn zlib(plain: &[u8]) -> Vec<u8> {
+pub(super) fn zlib(plain: &[u8]) -> Vec<u8> {
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::best());
     encoder.write_all(plain).unwrap();
     encoder.finish().unwrap()
 }
 
 /// A stream with more in its dictionary.
-fn stream(more: &str, data: &[u8]) -> Vec<u8> {
+pub(super) fn stream(more: &str, data: &[u8]) -> Vec<u8> {
     [format!("<<{more}/Length {}>>\nstream\n", data.len()).as_bytes(), data, b"\nendstream"].concat()
 }
 
 /// Numbered from one, with a true table; the first is the catalogue.
-fn file(objects: &[Vec<u8>], trailer: &str) -> Vec<u8> {
+pub(super) fn file(objects: &[Vec<u8>], trailer: &str) -> Vec<u8> {
     let mut out = b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n".to_vec();
     let mut offsets = Vec::new();
     for (object, number) in objects.iter().zip(1..) {
@@ -44,13 +44,13 @@ fn file(objects: &[Vec<u8>], trailer: &str) -> Vec<u8> {
     out
 }
 
-const PAGES: &str = "<</Type/Pages/Kids[3 0 R]/Count 1>>";
-const PAGE: &str = "<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>\
+pub(super) const PAGES: &str = "<</Type/Pages/Kids[3 0 R]/Count 1>>";
+pub(super) const PAGE: &str = "<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>\
                     /ExtGState<</G<</ca 0>>>>/XObject<</X 6 0 R>>/Properties<</L 7 0 R>>>>>>";
-const FONT: &str = "<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>";
+pub(super) const FONT: &str = "<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>";
 
 /// One page with that content, more in the catalogue, and more objects from number six on.
-fn document(catalogue: &str, content: &[u8], more: &[&[u8]]) -> Vec<u8> {
+pub(super) fn document(catalogue: &str, content: &[u8], more: &[&[u8]]) -> Vec<u8> {
     let mut objects = vec![
         format!("<</Type/Catalog/Pages 2 0 R{catalogue}>>").into_bytes(),
         PAGES.into(),
@@ -83,7 +83,7 @@ fn check_text(content: &str, text: &str, hidden: &str) {
     assert_eq!(texts(content, &[], ""), [(text.to_owned(), hidden)]);
 }
 
-const HELLO: &[u8] = b"BT /F 12 Tf 50 700 Td (Hello) Tj ET";
+pub(super) const HELLO: &[u8] = b"BT /F 12 Tf 50 700 Td (Hello) Tj ET";
 const NOTHING: [&str; 0] = [];
 
 #[test]
