@@ -4,6 +4,7 @@
 use std::{
     collections::BTreeMap,
     fs,
+    path::PathBuf,
     sync::{
         Mutex,
         atomic::{AtomicBool, AtomicU64, Ordering},
@@ -31,12 +32,13 @@ impl Chance {
     }
 }
 
-/// The cases of the corpus and, where this machine has them, labelled files and samples.
+/// The cases of the corpus and, where this machine has them, labelled files and samples; and what `SOAK_INPUTS` names.
 fn inputs() -> Vec<Vec<u8>> {
     let mut inputs: Vec<Vec<u8>> = scanner_tests::cases().into_iter().map(|case| case.bytes).collect();
-    let mut folders: Vec<_> = scanner_tests::shared()
+    let mut folders: Vec<PathBuf> = scanner_tests::shared()
         .into_iter()
         .flat_map(|shared| [shared.join("corpora/files"), shared.join("corpora/types"), shared.join("samples")])
+        .chain(std::env::var_os("SOAK_INPUTS").map(PathBuf::from))
         .collect();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -120,7 +122,7 @@ fn hostile_and_honest_for_minutes() {
     let fake = FakeClamd::start(CLEAN);
     let service = Service::start(&format!(
         "[clamav]\naddress = \"{}\"\ntotal = \"300ms\"\npause = \"1s\"\n[journal]\nfolder = \"FOLDER/receipts\"\n\
-         [workers]\nqueue = 16\njobs = 200\n[log]\nlevel = \"warn\"\n[connections]\nidle = \"5s\"\n",
+         [workers]\nqueue = 16\njobs = 200\n[connections]\nidle = \"5s\"\n",
         fake.address
     ));
     let (over, sent) = (AtomicBool::new(false), AtomicU64::new(0));
@@ -130,7 +132,7 @@ fn hostile_and_honest_for_minutes() {
         for seed in 1..=4_u64 {
             let (service, inputs, over, sent, outcomes) = (&service, &inputs, &over, &sent, &outcomes);
             scope.spawn(move || {
-                let mut chance = Chance(seed * 0x9e37_79b9_7f4a_7c15);
+                let mut chance = Chance(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
                 while !over.load(Ordering::Relaxed) {
                     let input = chance.below(inputs.len());
                     let outcome = ask(service, &mut chance, &inputs[input]);
