@@ -101,6 +101,8 @@ pub struct ApiError {
     outside: String,
     /// For the log only.
     inside: Option<String>,
+    /// The verdict that says why nothing leaves: one line of JSON.
+    verdict: Option<String>,
 }
 
 /// What the log says about an answer; travels with it.
@@ -113,7 +115,7 @@ pub(crate) struct Noted {
 impl ApiError {
     /// An error that says that to the caller.
     pub fn new(code: Code, outside: impl Into<String>) -> Self {
-        Self { code, outside: outside.into(), inside: None }
+        Self { code, outside: outside.into(), inside: None, verdict: None }
     }
 
     /// The request cannot be understood, and why.
@@ -124,6 +126,12 @@ impl ApiError {
     /// Something is broken here; the caller learns no more than that.
     pub(crate) fn internal(inside: impl Into<String>) -> Self {
         Self::new(Code::Internal, "something is broken here: nothing was scanned").inside(inside)
+    }
+
+    /// The verdict that says why.
+    pub(crate) fn with_verdict(mut self, verdict: String) -> Self {
+        self.verdict = Some(verdict);
+        self
     }
 
     /// What the log says, and the caller does not.
@@ -143,7 +151,13 @@ impl IntoResponse for ApiError {
             "code": code,
             "detail": self.outside,
         });
-        let mut response = Response::new(Body::from(problem.to_string()));
+        let mut text = problem.to_string();
+        if let Some(verdict) = self.verdict {
+            // The verdict is passed on as it is, as one more member.
+            text.truncate(text.len().saturating_sub(1));
+            text.push_str(&format!(",\"verdict\":{verdict}}}"));
+        }
+        let mut response = Response::new(Body::from(text));
         *response.status_mut() = status;
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));

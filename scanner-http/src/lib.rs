@@ -47,6 +47,7 @@ pub use state::State;
 pub fn router(state: Arc<State>) -> Router {
     let mut routes = Router::new()
         .route("/v1/scan", post(routes::scan::scan))
+        .route("/v1/release", post(routes::release::release))
         .route("/v1/rules", get(routes::rules::rules))
         .route("/v1/policies", get(routes::policies::policies))
         .route("/v1/capabilities", get(routes::capabilities::capabilities))

@@ -6,6 +6,7 @@ pub(crate) mod health;
 pub(crate) mod openapi;
 pub(crate) mod policies;
 pub(crate) mod reload;
+pub(crate) mod release;
 pub(crate) mod rules;
 pub(crate) mod scan;
 

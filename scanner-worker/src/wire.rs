@@ -46,13 +46,19 @@ fn lengths(prefix: [u8; 16]) -> io::Result<(u64, u64)> {
     Ok((head, body))
 }
 
+/// Frames up to this size go out in one piece: each write wakes the other side, which would find half a frame. It is
+/// what a pipe holds, and what is set aside for a part before its bytes arrive.
+const PIECE: usize = 64 * 1024;
+
 /// Writes a frame.
 pub(crate) fn write_frame(to: &mut impl Write, head: &[u8], parts: &[&[u8]]) -> io::Result<()> {
     let body = parts.iter().map(|part| part.len() as u64).sum();
-    to.write_all(&prefix(head.len(), body))?;
-    to.write_all(head)?;
-    for part in parts {
-        to.write_all(part)?;
+    let prefix = prefix(head.len(), body);
+    let pieces = || [&prefix[..], head].into_iter().chain(parts.iter().copied());
+    if pieces().map(<[u8]>::len).sum::<usize>() <= PIECE {
+        to.write_all(&pieces().collect::<Vec<_>>().concat())?;
+    } else {
+        pieces().try_for_each(|piece| to.write_all(piece))?;
     }
     to.flush()
 }
@@ -73,9 +79,9 @@ pub(crate) fn read_frame(from: &mut impl Read) -> io::Result<Option<Frame>> {
     Ok(Some(Frame { head: read_part(from, head)?, body: read_part(from, body)? }))
 }
 
-/// Exactly `length` bytes; memory grows with what arrives, not with what was announced.
+/// Exactly `length` bytes; beyond a piece, memory grows with what arrives, not with what was announced.
 fn read_part(from: &mut impl Read, length: u64) -> io::Result<Vec<u8>> {
-    let mut part = Vec::new();
+    let mut part = Vec::with_capacity(usize::try_from(length).unwrap_or(PIECE).min(PIECE));
     from.take(length).read_to_end(&mut part)?;
     if (part.len() as u64) < length {
         return Err(io::ErrorKind::UnexpectedEof.into());

@@ -271,8 +271,8 @@ fn gather(
     let deliver = match own {
         _ if whole.decision >= Decision::Review => Deliver::Nothing,
         Deliver::Nothing => Deliver::Nothing,
-        _ if roots.iter().all(|root| *root == Deliver::Original) => Deliver::Original,
-        _ if roots.iter().all(|root| *root == Deliver::Nothing) => Deliver::Nothing,
+        Deliver::Original if roots.iter().all(|root| *root == Deliver::Original) => Deliver::Original,
+        _ if !roots.is_empty() && roots.iter().all(|root| *root == Deliver::Nothing) => Deliver::Nothing,
         _ => Deliver::Release,
     };
     // Findings come first, then gaps.

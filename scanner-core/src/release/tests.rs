@@ -128,3 +128,29 @@ fn a_bundle_without_an_envelope_gives_its_artifacts() {
     assert_eq!(&*bytes, b"key [secret:aws-access-key-id]");
     assert!(headers.iter().any(|(name, _)| name == "Content-Security-Policy"));
 }
+
+#[test]
+fn a_report_is_served_whole_in_a_sandbox_when_the_policy_says_so() {
+    let page =
+        "<!DOCTYPE html><html><body><div id=p></div><script>draw(document.getElementById('p'))</script></body></html>";
+    let text = "schema = 'scanner.policy/v1'\nname = 'ours'\nextends = 'default'\n\
+                [audiences.page]\nsandbox = ['text/html']\n\
+                [[when]]\nname = 'reports'\ncategory = ['html.*', 'active.*']\ntype = 'text/html'\naudience = 'page'\nthen = 'allow'\n";
+    let shipped =
+        |name: &str| scanner_rules::POLICIES.iter().find(|(known, _)| *known == name).map(|(_, text)| (*text).into());
+    let ours = Policy::parse("ours", text, &shipped).unwrap();
+    let report = scanner().scan(Input::file("plot.html", page));
+    let served = |policy: &Policy| {
+        let verdict = report.decide(policy, &[Audience::PAGE], None);
+        let manifest = crate::manifest(&verdict, &Audience::PAGE).unwrap();
+        let whole = manifest.whole.unwrap();
+        let policy = whole.headers.into_iter().find(|(name, _)| name == "Content-Security-Policy").unwrap().1;
+        (whole.bytes, policy)
+    };
+    let (bytes, policy_header) = served(&ours);
+    assert_eq!(&*bytes, page.as_bytes());
+    assert!(policy_header.starts_with("sandbox allow-scripts; default-src 'none'"), "{policy_header}");
+    let (bytes, policy_header) = served(&policy("default"));
+    assert!(!String::from_utf8_lossy(&bytes).contains("script"));
+    assert!(policy_header.starts_with("sandbox; default-src 'none'"), "{policy_header}");
+}

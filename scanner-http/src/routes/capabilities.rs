@@ -72,7 +72,7 @@ pub(crate) async fn capabilities(Shared(state): Shared<Arc<State>>, request: Req
             attached_bytes: state.config.body.attached.0,
         },
         receipt: true,
-        release: false,
+        release: true,
         stream: false,
     })
 }

@@ -16,6 +16,7 @@ use bytes::Bytes;
 use scanner_core::{Date, Decision, Resource, too_large};
 use scanner_worker::{Answer, ScanJob};
 
+use super::release::beside;
 use crate::{
     auth::Caller,
     body::{Chunks, Spool, Spooled},
@@ -33,11 +34,11 @@ pub(crate) struct Asked {
     kind: Option<String>,
     name: Option<String>,
     declared: Option<String>,
-    audiences: Vec<String>,
+    pub(super) audiences: Vec<String>,
     policy: Option<String>,
     context: BTreeMap<String, String>,
     receipt: bool,
-    release: Option<String>,
+    pub(super) release: Option<String>,
 }
 
 /// The parameters there are, for messages and for the test of /openapi.json.
@@ -47,7 +48,7 @@ pub(crate) const PARAMETERS: [&str; 8] =
 const AUDIENCE: &str = "audience is required: page, terminal, model or download";
 
 impl Asked {
-    fn of(query: &str) -> Result<Self, ApiError> {
+    pub(super) fn of(query: &str) -> Result<Self, ApiError> {
         let mut asked = Self::default();
         for (key, value) in form_urlencoded::parse(query.as_bytes()) {
             let value = value.into_owned();
@@ -96,32 +97,69 @@ impl Asked {
 }
 
 pub(crate) async fn scan(Shared(state): Shared<Arc<State>>, request: Request) -> Result<Response, ApiError> {
+    let asked = Asked::of(request.uri().query().unwrap_or_default());
+    let (receipt, is_released) =
+        asked.as_ref().map_or((false, false), |asked| (asked.receipt, asked.release.is_some()));
+    let mut told = tell(&state, request, asked).await?;
+    let answer = &mut told.answer;
+    let output = std::mem::take(&mut answer.output);
+    let verdict = if receipt { with_receipt(output, &answer.receipt)? } else { output };
+    if is_released { beside(told, verdict) } else { respond(&told, verdict) }
+}
+
+/// What was told about one request.
+pub(super) struct Told {
+    pub(super) answer: Answer,
+    bytes: u64,
+    tenant: Option<String>,
+}
+
+impl Told {
+    /// For the log.
+    pub(super) fn scanned(&self) -> Scanned {
+        Scanned {
+            decision: self.answer.decision.map_or("none", Decision::name),
+            complete: self.answer.complete,
+            bytes: self.bytes,
+            tenant: self.tenant.clone(),
+        }
+    }
+}
+
+/// Takes a body, has it judged, and writes the receipt down. Who may ask comes before what is asked.
+pub(super) async fn tell(
+    state: &Arc<State>,
+    request: Request,
+    asked: Result<Asked, ApiError>,
+) -> Result<Told, ApiError> {
     let (parts, body) = request.into_parts();
     let loaded = state.loaded();
     let caller = loaded.callers.of(&parts.headers)?;
     caller.spend()?;
-    let asked = Asked::of(parts.uri.query().unwrap_or_default())?;
+    let asked = asked?;
     let policy = caller.policy(asked.policy.as_deref())?.to_owned();
     if let Some(known) = loaded.policies.named(&policy) {
         for audience in asked.audiences.iter().chain(&asked.release) {
             known.audience(audience).map_err(|unknown| ApiError::bad(unknown.to_string()))?;
         }
     }
-    if asked.release.is_some() {
-        return Err(ApiError::new(Code::NotReleasable, "this version makes no releases yet: scan without release"));
-    }
-    let receipt = asked.receipt;
     let mut job = ScanJob::new(Vec::new());
     job.kind = asked.kind.unwrap_or_else(|| "auto".to_owned());
     job.name = asked.name;
     job.declared = asked.declared;
     job.audiences = asked.audiences;
+    if let Some(audience) = asked.release {
+        if !job.audiences.contains(&audience) {
+            job.audiences.push(audience.clone());
+        }
+        job.release.push(audience);
+    }
     job.context = asked.context;
     job.policy = policy;
     job.now = Some(today().to_string());
 
     let upload = state.upload()?;
-    let taken = Taken::take(&state, &parts.headers, body).await?;
+    let taken = Taken::take(state, &parts.headers, body).await?;
     if taken.makes_bundle() && !matches!(job.kind.as_str(), "auto" | "bundle" | "runner") {
         return Err(ApiError::bad("as goes with the part input, not with stdout, stderr, meta and file"));
     }
@@ -141,8 +179,8 @@ pub(crate) async fn scan(Shared(state): Shared<Arc<State>>, request: Request) ->
         return Err(refused(code, message));
     }
     state.metrics.scan(&answer, bytes, started.elapsed());
-    keep(&state, &answer, &caller, &parts.extensions).await?;
-    respond(answer, receipt, bytes, caller.tenant.clone())
+    keep(state, &answer, &caller, &parts.extensions).await?;
+    Ok(Told { answer, bytes, tenant: caller.tenant.clone() })
 }
 
 /// Writes the receipt down, where there is a journal. Without that there is no verdict to answer.
@@ -233,25 +271,23 @@ fn refused(code: &str, message: &str) -> ApiError {
     ApiError::new(code, message)
 }
 
-fn respond(answer: Answer, receipt: bool, bytes: u64, tenant: Option<String>) -> Result<Response, ApiError> {
-    let decision = answer.decision.map_or("none", Decision::name);
-    let scanned = Scanned { decision, complete: answer.complete, bytes, tenant };
-    let verdict = if receipt { with_receipt(answer)? } else { answer.output };
+fn respond(told: &Told, verdict: String) -> Result<Response, ApiError> {
+    let decision = told.answer.decision.map_or("none", Decision::name);
     let mut response = Response::new(Body::from(verdict));
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert("x-scan-decision", HeaderValue::from_static(decision));
-    response.extensions_mut().insert(scanned);
+    response.extensions_mut().insert(told.scanned());
     Ok(response)
 }
 
 /// The verdict with the receipt in it: `receipt.canonical`, the very text that `receipt.sha256` is of. The verdict is
 /// not read: its last member is the receipt, and one more goes into that.
-fn with_receipt(answer: Answer) -> Result<String, ApiError> {
-    let Some(open) = answer.output.strip_suffix("\"}}") else {
+fn with_receipt(verdict: String, receipt: &str) -> Result<String, ApiError> {
+    let Some(open) = verdict.strip_suffix("\"}}") else {
         return Err(ApiError::internal("a verdict that does not end in its receipt"));
     };
-    let canonical = serde_json::Value::String(answer.receipt);
+    let canonical = serde_json::Value::String(receipt.to_owned());
     Ok(format!("{open}\",\"canonical\":{canonical}}}}}"))
 }
 

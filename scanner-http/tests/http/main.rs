@@ -35,6 +35,7 @@ mod long;
 mod multipart;
 mod overload;
 mod protocol;
+mod release;
 mod reload;
 mod routes;
 mod same;

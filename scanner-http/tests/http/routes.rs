@@ -51,7 +51,6 @@ fn mistakes_in_the_query_are_told() {
     assert_eq!(bad("audience=page&name=a&name=b"), "\"name\" is given twice");
     assert_eq!(bad("audience=page&receipt=yes"), "receipt is 1 or 0");
     assert!(bad("audience=page&context.=1").starts_with("unknown parameter"));
-    service.scan("audience=page&release=page", b"x").is_error(422, "not_releasable");
     let said = service.scan("audience=page&as=bundle", b"x").is_error(422, "not_an_envelope");
     assert!(said.starts_with("not a bundle envelope: expected an object with \"schema\""), "{said}");
     assert!(

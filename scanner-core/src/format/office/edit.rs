@@ -209,6 +209,9 @@ impl Work<'_> {
         if changes.is_empty() {
             return Ok(());
         }
+        // Each attribute is looked for among the changes.
+        let attributes = count(tag.attributes().count());
+        budget.spend(Resource::Steps, attributes.saturating_mul(count(changes.len())))?;
         let mut out = vec![b'<'];
         out.extend_from_slice(tag.name.0);
         for attribute in tag.attributes() {

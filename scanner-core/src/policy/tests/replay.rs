@@ -10,8 +10,10 @@ fn verdict() -> Value {
         "complete": false,
         "artifacts": [
             {"id": "a0", "parent": null, "type": "zip", "mime": "application/zip", "risk": "container", "trust": "tool",
+             "origin": "file", "size": 3,
              "sha256": "0".repeat(64), "decision": {"page": "block"}, "deliver": {"page": "nothing"}},
             {"id": "a1", "parent": "a0", "type": "svg", "mime": "image/svg+xml", "risk": "active", "trust": "model",
+             "origin": "stdout", "size": 70000,
              "sha256": "1".repeat(64), "decision": {"page": "sanitize"}, "deliver": {"page": "release"}}
         ],
         "findings": [
@@ -31,6 +33,7 @@ fn a_verdict_read_back_is_the_case_it_was_decided_over() {
     let [zip, svg] = &case.artifacts[..] else { panic!() };
     assert_eq!((zip.parent, svg.parent), (None, Some(ArtifactId(0))));
     assert_eq!((zip.is_text, zip.cleanable, svg.is_text, svg.cleanable), (false, false, true, true));
+    assert_eq!((zip.text_bytes, svg.text_bytes), (None, Some(70_000)));
     assert_eq!((svg.risk, svg.trust, &*svg.label), (Risk::Active, Trust::Model, "svg"));
     let got = decide_for(&named("default"), &case, &Audience::PAGE);
     assert_eq!(got.because, [of_finding("acts", "f0"), of_gap("not_seen", "g0")]);

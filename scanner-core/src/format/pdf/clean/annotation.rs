@@ -2,7 +2,7 @@
 //! look like, and marks and notes that a reader draws by itself. A look without its annotation is a stamp: it does
 //! nothing.
 
-use super::{Kind, Page, Places, Writer, is_rectangle};
+use super::{Kind, Page, Places, Writer, is_rectangle, writer::weight};
 use crate::{
     format::{
         cleaning::Uncleanable,
@@ -55,7 +55,9 @@ pub(super) fn write<'d, 'a>(
     let mut has_any = false;
     for note in notes {
         budget.spend(Resource::Objects, 1)?;
+        budget.spend(Resource::Steps, weight(document, note).saturating_mul(4))?;
         let Some(note) = document.resolve(note).dict() else { continue };
+        pay(document, note, &["A", "AP", "Dest"], budget)?;
         let place = note.get("Rect").filter(|place| is_rectangle(document, place));
         let is_kept = match place {
             Some(place) if note.is("Subtype", "Link") => link(note, place, places, writer, budget)?,
@@ -73,6 +75,23 @@ pub(super) fn write<'d, 'a>(
         writer.raw("]");
     } else {
         writer.cut(start);
+    }
+    Ok(())
+}
+
+/// Pays for looking into values that many may share, and for the values of the same keys as an action has them.
+pub(super) fn pay<'a>(
+    document: &Document<'a>,
+    holder: &Dict<'a>,
+    keys: &[&str],
+    budget: &mut Budget,
+) -> Result<(), Uncleanable> {
+    for value in keys.iter().filter_map(|key| holder.get(key)) {
+        budget.spend(Resource::Steps, weight(document, value).saturating_mul(4))?;
+        let inner = document.resolve(value).dict();
+        for value in inner.into_iter().flat_map(|inner| [inner.get("D"), inner.get("N")]).flatten() {
+            budget.spend(Resource::Steps, weight(document, value).saturating_mul(4))?;
+        }
     }
     Ok(())
 }

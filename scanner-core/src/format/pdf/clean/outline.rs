@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{
     Kind, Places, Writer,
-    annotation::{Action, action},
+    annotation::{Action, action, pay},
 };
 use crate::{
     format::{cleaning::Uncleanable, pdf::object::Dict},
@@ -109,6 +109,7 @@ fn write_entry<'d, 'a>(
     budget: &mut Budget,
 ) -> Result<(), Uncleanable> {
     let document = writer.document;
+    pay(document, entry, &["A", "Dest"], budget)?;
     writer.raw("/Title");
     writer.text(&document.get(entry, "Title").string().unwrap_or_default(), budget)?;
     match action(document, entry) {

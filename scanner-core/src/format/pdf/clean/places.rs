@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Kind, Page, Writer};
+use super::{Kind, Page, Writer, writer::weight};
 use crate::{
     format::{
         cleaning::Uncleanable,
@@ -37,15 +37,16 @@ impl<'d, 'a> Places<'d, 'a> {
             && let Some(tree) = names.get("Dests")
         {
             for (name, place) in leaves(document, tree, "Names", budget)? {
+                budget.spend(Resource::Steps, weight(document, place))?;
                 if let Some(name) = document.resolve(name).string() {
-                    named.insert(name.into_owned(), place);
+                    named.insert(name.into_owned(), list_of(document, place));
                 }
             }
         }
         // Of old, names stood in a plain dictionary.
         for (name, place) in document.get(catalogue, "Dests").dict().into_iter().flat_map(|dict| &dict.entries) {
-            budget.spend(Resource::Steps, 20)?;
-            named.insert(name.to_vec(), place);
+            budget.spend(Resource::Steps, weight(document, place))?;
+            named.insert(name.to_vec(), list_of(document, place));
         }
         Ok(Self { pages, named })
     }
@@ -60,10 +61,7 @@ impl<'d, 'a> Places<'d, 'a> {
         if let Some(name) = name {
             place = document.resolve(self.named.get(&name)?);
         }
-        if let Some(dict) = place.dict() {
-            place = document.get(dict, "D");
-        }
-        let list = place.array()?;
+        let list = list_of(document, place).array()?;
         Some((*self.pages.get(&document.target(list.first()?)?)?, list))
     }
 
@@ -90,6 +88,12 @@ impl<'d, 'a> Places<'d, 'a> {
         writer.raw("]");
         Ok(())
     }
+}
+
+/// The list that says a place, which may stand in a dictionary.
+fn list_of<'x, 'a>(document: &'x Document<'a>, place: &'x Object<'a>) -> &'x Object<'a> {
+    let place = document.resolve(place);
+    place.dict().map_or(place, |dict| document.get(dict, "D"))
 }
 
 /// The pairs of a tree of names or numbers (§7.9.6), in order.
@@ -128,6 +132,7 @@ pub(super) fn labels<'d, 'a>(
     let Some(tree) = catalogue.get("PageLabels") else { return Ok(()) };
     let mut labels: BTreeMap<i64, &Dict<'a>> = BTreeMap::new();
     for (first, label) in leaves(document, tree, "Nums", budget)? {
+        budget.spend(Resource::Steps, weight(document, label).saturating_mul(4))?;
         if let (Some(first), Some(label)) = (document.resolve(first).int(), document.resolve(label).dict()) {
             labels.insert(first, label);
         }

@@ -199,6 +199,15 @@ fn each_limit_holds_at_it_and_not_one_past() {
     }
 }
 
+#[test]
+fn a_large_object_that_many_refer_to_is_paid_for_each_time() {
+    let large = stream(&format!("/Subtype/Form{}", "/A 1".repeat(20_000)), b"q Q");
+    let names: String = (0..20_000).map(|number| format!("/X{number} 6 0 R")).collect();
+    let bytes = document("", HELLO, &[&large]);
+    let bytes = String::from_utf8_lossy(&bytes).replace("/X 6 0 R", &names);
+    assert_eq!(refused(bytes.as_bytes()), "the limit on steps was reached while cleaning");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 

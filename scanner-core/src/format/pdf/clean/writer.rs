@@ -19,7 +19,7 @@ use crate::{
             strings,
         },
     },
-    limits::{Budget, Resource},
+    limits::{Budget, Exhausted, Resource},
     reader::count,
 };
 
@@ -205,7 +205,7 @@ impl<'d, 'a, 'c, 'w> Writer<'d, 'a, 'c, 'w> {
     /// The entries of a dictionary that its kind has.
     pub(super) fn entries(&mut self, dict: &'d Dict<'a>, kind: Kind, budget: &mut Budget) -> Result<(), Uncleanable> {
         let mut tasks = Vec::new();
-        self.push_entries(dict, kind, &mut tasks);
+        self.push_entries(dict, kind, &mut tasks, budget)?;
         self.run(tasks, budget)
     }
 
@@ -213,35 +213,35 @@ impl<'d, 'a, 'c, 'w> Writer<'d, 'a, 'c, 'w> {
         self.run(vec![Task::Value(value, kind)], budget)
     }
 
-    fn push_entries(&self, dict: &'d Dict<'a>, kind: Kind, tasks: &mut Vec<Task<'d, 'a>>) {
-        let document = self.document;
-        let start = tasks.len();
-        let mut push = |key: &'d [u8], value: &'d Object<'a>, kind: Kind| {
-            if has_place(document, value, kind) {
-                tasks.extend([Task::Key(key), Task::Value(value, kind)]);
-            }
-        };
-        match kind.shape() {
-            Shape::None => {}
+    fn push_entries(
+        &self,
+        dict: &'d Dict<'a>,
+        kind: Kind,
+        tasks: &mut Vec<Task<'d, 'a>>,
+        budget: &mut Budget,
+    ) -> Result<(), Exhausted> {
+        let entries: Vec<(&'d [u8], &'d Object<'a>, Kind)> = match kind.shape() {
+            Shape::None => Vec::new(),
             Shape::Keys(keys) => {
-                for (key, kind) in keys {
-                    if let Some(value) = dict.get(key) {
-                        push(key.as_bytes(), value, *kind);
-                    }
-                }
+                // Each key is looked for among all.
+                budget.spend(Resource::Steps, count(dict.entries.len()).saturating_mul(count(keys.len())) / 4)?;
+                keys.iter().filter_map(|(key, kind)| Some((key.as_bytes(), dict.get(key)?, *kind))).collect()
             }
             Shape::Each(kind) => {
+                budget.spend(Resource::Steps, count(dict.entries.len()).saturating_mul(STEPS_PER_VALUE))?;
                 // In the order of their names; of two with one name the last counts.
                 let entries: BTreeMap<&[u8], &Object<'a>> =
                     dict.entries.iter().map(|(name, value)| (&**name, value)).collect();
-                for (name, value) in entries {
-                    push(name, value, kind);
-                }
+                entries.into_iter().map(|(name, value)| (name, value, kind)).collect()
+            }
+        };
+        for (key, value, kind) in entries.into_iter().rev() {
+            budget.spend(Resource::Steps, weight(self.document, value))?;
+            if has_place(self.document, value, kind) {
+                tasks.extend([Task::Value(value, kind), Task::Key(key)]);
             }
         }
-        if let Some(pushed) = tasks.get_mut(start..) {
-            pushed.reverse();
-        }
+        Ok(())
     }
 
     fn run(&mut self, mut tasks: Vec<Task<'d, 'a>>, budget: &mut Budget) -> Result<(), Uncleanable> {
@@ -258,6 +258,7 @@ impl<'d, 'a, 'c, 'w> Writer<'d, 'a, 'c, 'w> {
                 }
                 Task::Value(value, kind) => (value, kind),
             };
+            budget.spend(Resource::Steps, weight(self.document, value))?;
             if let Some(number) = self.number_of(value, kind) {
                 self.raw(" ");
                 self.reference(number);
@@ -267,6 +268,9 @@ impl<'d, 'a, 'c, 'w> Writer<'d, 'a, 'c, 'w> {
                 Object::Array(values) if value.reference().is_none() => {
                     self.raw("[");
                     tasks.push(Task::Sign("]"));
+                    for value in values {
+                        budget.spend(Resource::Steps, weight(self.document, value))?;
+                    }
                     let placed = values.iter().rev().filter(|value| {
                         matches!(self.document.resolve(value), Object::Null) || has_place(self.document, value, kind)
                     });
@@ -276,7 +280,7 @@ impl<'d, 'a, 'c, 'w> Writer<'d, 'a, 'c, 'w> {
                     let Some(kind) = kind.of(dict, false) else { continue };
                     self.raw("<<");
                     tasks.push(Task::Sign(">>"));
-                    self.push_entries(dict, kind, &mut tasks);
+                    self.push_entries(dict, kind, &mut tasks, budget)?;
                 }
                 scalar => self.scalar(scalar, kind, budget)?,
             }
@@ -376,6 +380,12 @@ impl<'d, 'a, 'c, 'w> Writer<'d, 'a, 'c, 'w> {
         self.raw(&lines);
         self.out.into()
     }
+}
+
+/// Steps of looking at a value: what a dictionary is, some of its keys say, and a large one may be referred to often.
+pub(super) fn weight<'a>(document: &Document<'a>, value: &Object<'a>) -> u64 {
+    let entries = document.resolve(value).dict().map_or(0, |dict| dict.entries.len());
+    count(entries).saturating_add(STEPS_PER_VALUE)
 }
 
 /// Whether something can be written where that kind is expected.
