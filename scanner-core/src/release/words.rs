@@ -191,7 +191,7 @@ impl Words<'_> {
             .iter()
             .rev()
             .zip(std::iter::once(&b'a').chain(before.iter().rev()))
-            .take_while(|(byte, next)| !is_edge(**byte) && !(is_stop(**byte) && next.is_ascii_whitespace()))
+            .take_while(|(byte, next)| !(is_edge(**byte) || is_stop(**byte) && next.is_ascii_whitespace()))
             .count();
         let blanks = before.get(before.len().saturating_sub(head)..).unwrap_or_default();
         let blanks = blanks.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
@@ -200,7 +200,7 @@ impl Words<'_> {
         let tail = after
             .iter()
             .zip(after.iter().skip(1).chain(std::iter::once(&b' ')))
-            .take_while(|(byte, next)| !is_edge(**byte) && !(is_stop(**byte) && next.is_ascii_whitespace()))
+            .take_while(|(byte, next)| !(is_edge(**byte) || is_stop(**byte) && next.is_ascii_whitespace()))
             .count();
         let stops = after.get(tail..).unwrap_or_default().iter().take_while(|byte| is_stop(**byte)).count();
         let start = range.start.saturating_sub(head).saturating_add(blanks).min(range.start);

@@ -148,10 +148,10 @@ fn hostile_and_honest_for_minutes() {
             thread::sleep(Duration::from_secs(second).saturating_sub(started.elapsed()));
             levels.push((service.status("VmRSS"), service.descriptors()));
             fake.now(deeds[usize::try_from(second / 3).unwrap() % deeds.len()]);
-            if second % 7 == 0 {
-                if let Some(worker) = service.workers().first() {
-                    let _ = kill_process(*worker, Signal::KILL);
-                }
+            if second % 7 == 0
+                && let Some(worker) = service.workers().first()
+            {
+                let _ = kill_process(*worker, Signal::KILL);
             }
             if second % 20 == 0 {
                 service.signal(Signal::HUP);
