@@ -66,7 +66,7 @@ fn allow(number: u64, size: usize) -> Vec<u8> {
     let head = json!({
         "number": number, "decision": "allow", "complete": true, "refusal": null,
         "wants": [std::process::id().to_string()],
-        "counts": { "provider": null, "would_be": null, "findings": [], "gaps": [], "engines": [] },
+        "counts": { "provider": null, "would_be": null, "findings": [], "gaps": [], "engines": [] }, "releases": [],
         "parts": [verdict.len(), 2],
     });
     framed(&head.to_string(), &(verdict + "{}"))
@@ -152,7 +152,7 @@ fn act(deed: &str, number: u64, size: usize) {
             say_frame(
                 &json!({
                     "number": number, "decision": "fine", "complete": true, "refusal": null, "wants": [],
-                    "counts": { "provider": null, "would_be": null, "findings": [], "gaps": [], "engines": [] }, "parts": [0, 0],
+                    "counts": { "provider": null, "would_be": null, "findings": [], "gaps": [], "engines": [] }, "releases": [], "parts": [0, 0],
                 })
                 .to_string(),
                 "",
