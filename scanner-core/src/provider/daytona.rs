@@ -176,8 +176,12 @@ pub(super) fn chart(sheet: &Sheet, chart: NodeId, call: usize, draft: &mut Draft
         ("x_scale", Shape::Word(&["linear", "log", "symlog", "logit", "datetime", "categorical", "function"])),
         ("y_scale", Shape::Word(&["linear", "log", "symlog", "logit", "datetime", "categorical", "function"])),
     ];
-    for id in sheet.take(chart, "png") {
-        draft.bytes(sheet, id, Origin::Image, Some("image/png".to_owned()), Some(call));
+    // A chart of charts has a picture for each of them.
+    let elements = sheet.peek(chart, "elements").map(|list| sheet.items(list)).unwrap_or_default();
+    for holder in std::iter::once(chart).chain(elements).filter(|holder| sheet.is_object(*holder)) {
+        for id in sheet.take(holder, "png") {
+            draft.bytes(sheet, id, Origin::Image, Some("image/png".to_owned()), Some(call));
+        }
     }
     sheet.known(chart, CHART);
     draft.tree(sheet, chart, Origin::Metadata, Some(call));
