@@ -20,6 +20,7 @@ pub(crate) static PROVIDER: Provider = Provider {
     adapt,
     reads: "result, output, stdout, stderr, charts and their pictures, frames, error bodies",
     status: "exitCode: 0 ok, else failed; no exitCode is pending; HTTP 408 and PROCESS_EXECUTION_TIMEOUT timed_out",
+    error: "`exitCode` ≠ 0 (-1: it could not start); time: HTTP 408 or `PROCESS_EXECUTION_TIMEOUT`; frames: type `error`, control `interrupted`",
 };
 
 /// The daemon makes charts of lines of stdout that begin with this.

@@ -22,6 +22,7 @@ pub(crate) static PROVIDER: Provider = Provider {
     adapt,
     reads: "tool, ai, human and system messages in all three dumps; content blocks, artifacts, tool calls",
     status: "status of the tool message; a call without one is pending",
+    error: "`status: \"error\"` of the tool message",
 };
 
 const TYPES: &[&str] =

@@ -20,6 +20,7 @@ pub(crate) static PROVIDER: Provider = Provider {
     adapt,
     reads: "every part kind: tool calls and returns, built-in ones too, text, thinking, files, retries",
     status: "outcome of a return, return_code and status in a built-in one; a retry prompt of a tool is failed",
+    error: "`outcome` of a return: `failed`, `retried`, `denied`, `interrupted`; `return_code` ≠ 0 in it; a part of kind `retry-prompt`",
 };
 
 const KINDS: &[&str] = &[
