@@ -44,6 +44,8 @@ def pdf() -> bytes:
 
 
 PNG = base64.b64encode(png()).decode()
+# What only its vendor can read.
+OPAQUE = base64.b64encode(bytes(range(48))).decode()
 # What stands in `data` beside a media type that is the only one allowed there.
 BYTES = {"application/pdf": base64.b64encode(pdf()).decode(), "text/plain": "the plain text of it"}
 
@@ -74,7 +76,7 @@ def plain(field: str) -> str:
     if lowered == "id" or lowered.endswith(("_id", "ids")):
         return "id_0123456789"
     if lowered.startswith("encrypted") or "signature" in lowered:
-        return base64.b64encode(bytes(range(48))).decode()
+        return OPAQUE
     return f"the {field.replace('_', ' ')} of it"
 
 
@@ -100,9 +102,10 @@ class Filler:
         if origin in (typing.Union, types.UnionType):
             found = [value for arg in args if arg is not type(None) for value in self.variants(arg, field, seen)]
             return found or [None]
-        if origin in (list, set, frozenset, tuple) or inspect.isclass(origin) and issubclass(origin, typing.Iterable) and not issubclass(origin, typing.Mapping):
+        is_map = inspect.isclass(origin) and issubclass(origin, typing.Mapping)
+        if inspect.isclass(origin) and issubclass(origin, typing.Iterable) and not is_map:
             return [[value] for value in self.variants(args[0], field, seen)] or [[]]
-        if origin is dict or inspect.isclass(origin) and issubclass(origin, typing.Mapping):
+        if is_map:
             return [{"key": value} for value in self.variants(args[1], field, seen)]
         return self.of_class(kind, field, seen)
 
@@ -124,7 +127,7 @@ class Filler:
         if issubclass(kind, float):
             return [0.5]
         if issubclass(kind, bytes):
-            return [PNG]
+            return [PNG if field in ("data", "bytes", "image_bytes", "imageBytes") else OPAQUE]
         if issubclass(kind, str):
             return [plain(field)]
         if issubclass(kind, (datetime.datetime, datetime.date)):
@@ -153,7 +156,12 @@ class Filler:
             elif required:
                 return []
         first = {name: values[0] for name, values in choices.items()}
-        declared = first.get("media_type", first.get("mime_type", first.get("mimeType")))
+        media = next((name for name in ("media_type", "mime_type", "mimeType") if name in first), None)
+        declared = first.get(media)
+        if media and {"data", "text", "blob"} & set(first):
+            # What is declared and what is there go together: other pairs would be lies.
+            declared = first[media] = "text/plain" if "text" in first and declared == "image/png" else declared
+            choices[media] = [declared]
         if declared in BYTES and "data" in first:
             choices["data"] = [BYTES[declared]]
             first["data"] = BYTES[declared]
@@ -165,7 +173,8 @@ class Filler:
     def fields(self, kind):
         """Names and types of the fields of a model, dataclass or typed dictionary; None for anything else."""
         if hasattr(kind, "model_fields"):
-            return {f.alias or name: (f.annotation, f.is_required()) for name, f in kind.model_fields.items() if not f.exclude}
+            own = {name: field for name, field in kind.model_fields.items() if not field.exclude}
+            return {f.serialization_alias or f.alias or name: (f.annotation, f.is_required()) for name, f in own.items()}
         if typing_extensions.is_typeddict(kind):
             hints = typing_extensions.get_type_hints(kind, include_extras=True)
             return {name: (hint, name in kind.__required_keys__) for name, hint in hints.items()}

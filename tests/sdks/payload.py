@@ -18,7 +18,7 @@ class Payload:
     suffix: str = ".json"
     # Where attacks are planted: the rest of the wrapping is tried once for all payloads that share it.
     inside: tuple = ()
-    # Keys whose value says what the payload is, where the package lets any string through.
+    # Where it says what the payload is, and the package lets any string through.
     marks: frozenset = frozenset()
 
 

@@ -105,6 +105,27 @@ def leaves(node, path=()):
             yield path, node
 
 
+def objects(node, path=()):
+    """Every object of a document, by where it stands."""
+    if isinstance(node, dict):
+        yield path
+    items = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+    for key, value in items:
+        yield from objects(value, path + (key,))
+
+
+def at(node, path):
+    """What stands at a path."""
+    for step in path:
+        node = node[step]
+    return node
+
+
+def with_key(key):
+    """Adds a key to an object."""
+    return lambda holder: {**holder, key: "a value"}
+
+
 def picture(text: str):
     """The PNG that a string carries in base64 or as a data URL, with what stands before it; None when it carries none."""
     head, comma, body = text.rpartition(",") if text.startswith("data:image/") else ("", "", text)

@@ -20,6 +20,7 @@ from collections import Counter, defaultdict
 
 import compare
 import plant
+from cases import with_everything, with_keys, with_order, with_trailers
 from payload import Payload, takes
 from scanner import Scanner
 
@@ -54,53 +55,6 @@ class Tally:
         return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
 
 
-class Case:
-    """A payload with something planted into it, and where."""
-
-    def __init__(self, payload, where, data, attacks):
-        self.payload, self.where, self.data, self.attacks = payload, where, data, attacks
-
-
-def with_order(payload):
-    """An order in each string in turn."""
-    text = plant.Text(payload.data, payload.suffix)
-    for index, document in enumerate(text.documents):
-        for path, value in plant.leaves(document):
-            if path[:len(payload.inside)] != payload.inside or path[-1] in payload.marks or plant.is_bytes(value):
-                continue
-            data = text.with_document(index, plant.changed(document, path, plant.plant(plant.ORDER), plant.escaped), plant.escaped)
-            if takes(payload.accept, data):
-                yield Case(payload, plant.place_name(index, path), data, [plant.ORDER])
-
-
-def with_everything(payload, attacks, fields):
-    """Every attack at once, three times: each string gets each attack."""
-    text = plant.Text(payload.data, payload.suffix)
-    for turn in range(len(attacks)):
-        changed, count, used = dict(enumerate(text.documents)), turn, set()
-        for index in changed:
-            for path, _ in plant.leaves(text.documents[index]):
-                if plant.place_name(index, path) in fields:
-                    attack = attacks[count % len(attacks)]
-                    changed[index] = plant.changed(changed[index], path, plant.plant(attack))
-                    used.add(attack)
-                    count += 1
-        if used:
-            yield Case(payload, f"everything, turn {turn}", text.with_documents(changed), sorted(used))
-
-
-def with_trailers(payload):
-    """Bytes behind the end of every PNG."""
-    text = plant.Text(payload.data, payload.suffix)
-    changed = {}
-    for index, document in enumerate(text.documents):
-        for path, value in plant.leaves(document):
-            if (longer := plant.with_trailer(value)) is not None:
-                changed[index] = plant.changed(changed.get(index, document), path, lambda _, longer=longer: longer)
-    if changed:
-        yield Case(payload, "trailers", text.with_documents(changed), [plant.TRAILER])
-
-
 def judge(tally, scanner, audience, cases):
     """Releases of planted payloads: clean, of the same shape, taken back, allowed."""
     answers = scanner.scan([(case.data, case.payload.suffix) for case in cases], [audience], [audience])
@@ -108,9 +62,9 @@ def judge(tally, scanner, audience, cases):
     for case, answer in zip(cases, answers):
         payload, note = case.payload, f"{case.payload.name}: {case.where}, for {audience}"
         if case.attacks == [plant.ORDER] and case.where.startswith("#"):
-            known = answer.provider() == payload.provider
+            known = answer.is_of(payload.provider)
             ok = answer.finds("injection.") and known
-            tally.count(payload.package, "planted", ok, f"{note}: {'not found' if known else f'is {answer.provider()}'}")
+            tally.count(payload.package, "planted", ok, f"{note}: {'not found' if known else f'is of {answer.source()}'}")
         released = answer.released[audience]
         if not tally.count(payload.package, "released", released is not None, f"{note}: {answer.why(audience)}"):
             continue
@@ -140,10 +94,9 @@ def run_package(tally, scanner, payloads):
     for payload, answer in zip(payloads, answers):
         tally.rows[payload.package]["payloads"] += 1
         tally.count(payload.package, "accepted", takes(payload.accept, payload.data), f"{payload.name}: as it is made")
-        provider, status = answer.provider(), answer.status()
-        ok = provider == payload.provider and payload.status in (None, status)
+        ok = answer.is_of(payload.provider) and payload.status in (None, answer.status())
         wanted = f"{payload.provider} {payload.status}"
-        tally.count(payload.package, "understood", ok, f"{payload.name}: {provider} {status}, not {wanted}")
+        tally.count(payload.package, "understood", ok, f"{payload.name}: {answer.source()} {answer.status()}, not {wanted}")
         for audience in FOR:
             if answer.sealed(audience):
                 sealed.add((id(payload), audience))
@@ -163,6 +116,8 @@ def run_package(tally, scanner, payloads):
         judge(tally, scanner, audience, cases)
     # What stands behind the end of a picture reaches people only.
     judge(tally, scanner, "page", [case for p in payloads for case in with_trailers(p)])
+    own = [p for p in payloads if (id(p), "model") not in sealed]
+    judge(tally, scanner, "model", [case for p in own for case in with_keys(p, fields[id(p)])])
 
 
 def run_samples(tally, scanner, folder, readers):
@@ -175,7 +130,7 @@ def run_samples(tally, scanner, folder, readers):
         data = path.read_bytes()
         own = [r for r in readers if r.system == row["system"] and r.suffix == path.suffix and takes(r.accept, data)]
         name = f"{row['file']} ({', '.join(r.name for r in own) or 'no reader'})"
-        tally.rows["samples"]["taken by a package"] += bool(own)
+        tally.rows["samples"]["read"] += bool(own)
 
         def accept(data, own=own):
             for reader in own:
@@ -190,10 +145,18 @@ def run_samples(tally, scanner, folder, readers):
             tally.count("samples", "unchanged", answer.released["model"] == payload.data, payload.name)
             if not answer.verdict["findings"]:
                 clean.append(payload)
-    cases = []
-    for payload in clean:
-        fields = {case.where for case in with_order(payload)}
-        cases += with_everything(payload, FOR["model"], fields)
+    # Where no model says which strings are text, those are in which an order leaves the payload what it is.
+    singles, fields = [case for payload in clean for case in with_order(payload)], defaultdict(set)
+    answers = scanner.scan([(case.data, case.payload.suffix) for case in singles], ["model"])
+    for case, answer in zip(singles, answers):
+        if answer.is_of(case.payload.provider):
+            found = answer.finds("injection.")
+            tally.count("samples", "planted", found, f"{case.payload.name}: {case.where}: not found")
+            # Without any of its types it is nobody's.
+            is_mark = case.where.endswith(("/type", "/object", "/event_type"))
+            if found and not is_mark and not answer.is_callers():
+                fields[id(case.payload)].add(case.where)
+    cases = [case for payload in clean for case in with_everything(payload, FOR["model"], fields[id(payload)])]
     judge(tally, scanner, "model", cases)
 
 
@@ -201,20 +164,22 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--scanner", required=True)
     parser.add_argument("--samples", type=pathlib.Path)
-    parser.add_argument("--only", default="", help="modules, comma separated: anthropic, openai, …")
+    parser.add_argument("--only", default="", help="anthropic, openai, …, samples; comma separated")
     parser.add_argument("--show", type=int, default=40, help="failures to print")
     args = parser.parse_args()
     scanner, tally, readers = Scanner(str(pathlib.Path(args.scanner).resolve())), Tally(), []
     only = set(filter(None, args.only.split(",")))
     for name in MODULES:
-        if only and name.removeprefix("with_") not in only:
-            continue
         module = importlib.import_module(name)
         readers += module.readers()
+        if only and name.removeprefix("with_") not in only:
+            continue
         run_package(tally, scanner, list(module.payloads()))
-    if args.samples and not only:
+    if args.samples and (not only or "samples" in only):
         run_samples(tally, scanner, args.samples, readers)
     print(tally.table())
+    if "samples" in tally.rows:
+        print(f"a package reads {tally.rows['samples']['read']} of the samples")
     print(f"{scanner.scans} scans, {len(tally.failures)} failures")
     for failure in tally.failures[:args.show]:
         print(failure)

@@ -17,9 +17,12 @@ class Answer:
     verdict: dict
     released: dict  # audience -> the bytes that may leave, or None
 
-    def provider(self):
-        source = self.verdict["source"]
-        return source["provider"] or source["candidates"]
+    def source(self):
+        return self.verdict["source"]["provider"] or self.verdict["source"]["candidates"]
+
+    def is_of(self, provider):
+        """Whether it was recognised as that system's. Of a shape that several send each of them is named."""
+        return self.source() == provider or isinstance(self.source(), list) and provider in self.source()
 
     def status(self):
         seen = [call["status"] for call in self.verdict["calls"]] + [self.verdict["source"]["status"]]

@@ -1,6 +1,5 @@
 """anthropic: messages, streams, batches, client tool results, files and agent events, GA and beta."""
 
-import base64
 import json
 from typing import Iterable
 
@@ -10,7 +9,7 @@ from anthropic import types
 from anthropic.types import beta, messages as batches
 from pydantic import TypeAdapter
 
-from fill import Filler, PNG, few
+from fill import OPAQUE, PNG, Filler, few
 from payload import Payload, Reader
 
 FILL = Filler(skip={"cache_control"})
@@ -34,6 +33,7 @@ def as_beta_message(data):
 
 def as_request(data):
     requests = json.loads(data)
+    requests = requests["messages"] if isinstance(requests, dict) else requests
     for block in (block for request in requests for block in request["content"] if isinstance(block, dict)):
         if isinstance(block.get("content"), str):
             # A string is allowed, but pydantic takes it for an iterable and looks at its letters.
@@ -85,7 +85,7 @@ def result(tool, content, **more):
 
 def opaque(block):
     """The data of redacted thinking is ciphertext, though the model says it is a string."""
-    return {**block, "data": base64.b64encode(bytes(range(48))).decode()} if block["type"] == "redacted_thinking" else block
+    return {**block, "data": OPAQUE} if block["type"] == "redacted_thinking" else block
 
 
 def printed(tool, code, stdout="42 rows read\n", stderr=""):
@@ -148,7 +148,8 @@ def stream(block) -> bytes:
 def payloads():
     for name, status, value in statuses():
         yield Payload("anthropic", name, made(types.Message, value), "anthropic", status, as_message)
-        yield Payload("anthropic", f"beta: {name}", made(beta.BetaMessage, value), "anthropic", status, as_beta_message, inside=("content",))
+        data = made(beta.BetaMessage, value)
+        yield Payload("anthropic", f"beta: {name}", data, "anthropic", status, as_beta_message, inside=("content",))
     # Every block there is, with every field.
     for kind, model, accept in (
         (types.ContentBlock, types.Message, as_message), (beta.BetaContentBlock, beta.BetaMessage, as_beta_message),
@@ -173,13 +174,11 @@ def payloads():
     for code, status in ((0, "ok"), (2, "failed")):
         data = stream(result("bash_code_execution", printed("bash_code_execution", code)))
         yield Payload("anthropic", f"stream, exit code {code}", data, "anthropic", status, as_stream, ".sse")
-    for index, value in enumerate(FILL.variants(batches.MessageBatchIndividualResponse)[:1]):
-        answers = [
-            {"custom_id": "first", "result": {"type": "succeeded", "message": next(statuses())[2]}},
-            {"custom_id": "second", "result": {"type": "errored", "error": {"type": "error", "request_id": None, "error": {"type": "api_error", "message": "try again"}}}},
-        ]
-        lines = b"\n".join(made(batches.MessageBatchIndividualResponse, answer) for answer in answers) + b"\n"
-        yield Payload("anthropic", "batch", lines, "anthropic", "failed", as_batch, ".jsonl")
+    error = {"type": "error", "request_id": None, "error": {"type": "api_error", "message": "try again"}}
+    results = [{"type": "succeeded", "message": next(statuses())[2]}, {"type": "errored", "error": error}]
+    answers = [{"custom_id": f"row {index}", "result": value} for index, value in enumerate(results)]
+    lines = b"".join(made(batches.MessageBatchIndividualResponse, answer) + b"\n" for answer in answers)
+    yield Payload("anthropic", "batch", lines, "anthropic", "failed", as_batch, ".jsonl")
     for value in FILL.variants(beta.BetaFileMetadata):
         yield Payload("anthropic", "file metadata", made(beta.BetaFileMetadata, value), "anthropic", None, as_file)
     for model in (beta.sessions.BetaManagedAgentsAgentToolResultEvent, beta.BetaManagedAgentsUserToolResultEvent):

@@ -148,7 +148,8 @@ def step_events(is_error):
     yield {"event_type": "step.delta", "index": 0, "delta": {"type": "code_execution_call", "arguments": RUN["arguments"]}}
     yield {"event_type": "step.stop", "index": 0}
     yield {"event_type": "step.start", "index": 1, "step": {"type": "code_execution_result", "call_id": "ce_01", "result": ""}}
-    yield {"event_type": "step.delta", "index": 1, "delta": {"type": "code_execution_result", "result": "42 rows read\n", "is_error": is_error}}
+    told = {"type": "code_execution_result", "result": "42 rows read\n", "is_error": is_error}
+    yield {"event_type": "step.delta", "index": 1, "delta": told}
     yield {"event_type": "step.stop", "index": 1}
 
 

@@ -75,7 +75,8 @@ def payloads():
     yield Payload("mcp", "JSON-RPC error", data, "mcp", "failed", as_answer(None))
     note = {"progressToken": "1", "progress": 0.5, "total": 1.0, "message": "half of the rows read"}
     progress = {"jsonrpc": "2.0", "method": "notifications/progress", "params": note}
-    told = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "logger": "a logger", "data": {"note": "a note"}}}
+    logged = {"level": "info", "logger": "a logger", "data": {"note": "a note"}}
+    told = {"jsonrpc": "2.0", "method": "notifications/message", "params": logged}
     lines = [json.dumps(progress), json.dumps(told), rpc(mcp_types.CallToolResult, {"content": [text]}).decode()]
     events = "".join(f"event: message\nid: {i}\ndata: {line}\n\n" for i, line in enumerate(lines)).encode()
     yield Payload("mcp", "streamable HTTP", events, "mcp", "ok", as_events, ".sse")
