@@ -51,6 +51,9 @@ pub(crate) struct Provider {
     /// How the status of a call is derived, for docs/providers.md.
     #[cfg_attr(not(test), expect(dead_code, reason = "the guide is made by a test"))]
     pub(crate) status: &'static str,
+    /// Its own signs of an error, for docs/providers.md: a release leaves them as they came.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the guide is made by a test"))]
+    pub(crate) error: &'static str,
 }
 
 /// How sure an adapter is that an envelope is its own.

@@ -249,11 +249,21 @@ impl Work<'_> {
         let gone: Vec<&Finding> = wanted.iter().filter_map(|position| report.findings.get(*position)).collect();
         self.envelope(report, &gone, &mut changes)?;
         let mut answers = answers.artifacts.iter();
+        let mut whole = None;
         for record in &report.artifacts {
             let sanitize = answers.next().is_some_and(|answer| answer.decision == Decision::Sanitize);
             if record.parent.is_none() && sanitize {
-                self.artifact(report, record, &gone, round, input, &mut changes)?;
+                if record.at.as_ref().is_some_and(|at| at.is_empty()) {
+                    whole = Some(record);
+                } else {
+                    self.artifact(report, record, &gone, round, input, &mut changes)?;
+                }
             }
+        }
+        // The input itself as a file holds the texts of all others, in their spelling: an order in escapes shows no
+        // sentence there. It has its turn when they are clean.
+        if let (Some(record), false) = (whole, changes.any) {
+            self.artifact(report, record, &gone, round, input, &mut changes)?;
         }
         Ok(changes)
     }

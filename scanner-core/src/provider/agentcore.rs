@@ -19,6 +19,7 @@ pub(crate) static PROVIDER: Provider = Provider {
     adapt,
     reads: "content blocks, structuredContent with stdout, stderr and exitCode, exception events",
     status: "isError, exitCode and taskStatus; a stream that ends in an exception is truncated",
+    error: "`isError: true`; `exitCode` ≠ 0; `taskStatus`: `failed`, `canceled`; an exception event",
 };
 
 const STRUCTURED: &[(&str, Shape)] =

@@ -24,6 +24,7 @@ pub(crate) static PROVIDER: Provider = Provider {
     adapt,
     reads: "messages, tool results of every server tool version, client tool results, streams, batches, file metadata, managed-agent events",
     status: "return_code and error codes; is_error of client tool results; stop_reason for calls without a result",
+    error: "a `…_tool_result_error` with its `error_code` (time: `execution_time_exceeded`); `return_code` ≠ 0; `is_error: true` of a client tool result",
 };
 
 const VENDOR: Vendor = Vendor { auth: "anthropic", hosts: &["api.anthropic.com"] };

@@ -19,6 +19,7 @@ pub(crate) static PROVIDER: Provider = Provider {
     adapt,
     reads: "code/execute, executions and executeCommand results, errors, file lists",
     status: "status, error codes and exit codes; a Failed whose error code speaks of a timeout is timed_out",
+    error: "`status`: `Failed`, `Canceled`; an `error` with its code; `exitCode` ≠ 0",
 };
 
 const EXECUTION: &[(&str, Shape)] = &[

@@ -19,6 +19,7 @@ pub(crate) static PROVIDER: Provider = Provider {
     adapt,
     reads: "Converse messages with toolUse and toolResult, Bedrock Agents traces",
     status: "status and isError of the tool result, exitCode; executionTimeout and executionError of traces",
+    error: "`status: \"error\"` of the tool result; `isError: true` or `exitCode` ≠ 0 in its JSON; traces: `executionError`, `executionTimeout: true`",
 };
 
 const OUTPUT: &str = "codeInterpreterInvocationOutput";

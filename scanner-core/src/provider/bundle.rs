@@ -19,6 +19,7 @@ pub(crate) static PROVIDER: Provider = Provider {
     adapt,
     reads: "calls with stdout, stderr, result, code and files (text or base64), messages",
     status: "status; without one the exit code: 0 is ok, anything else failed",
+    error: "`status: \"failed\"` of the call; without it an `exit_code` that is not 0",
 };
 
 const SCHEMA: &str = "scanner.bundle/v1";

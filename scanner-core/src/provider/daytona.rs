@@ -20,6 +20,7 @@ pub(crate) static PROVIDER: Provider = Provider {
     adapt,
     reads: "result, output, stdout, stderr, charts and their pictures, frames, error bodies",
     status: "exitCode: 0 ok, else failed; no exitCode is pending; HTTP 408 and PROCESS_EXECUTION_TIMEOUT timed_out",
+    error: "`exitCode` ≠ 0 (-1: it could not start); time: HTTP 408 or `PROCESS_EXECUTION_TIMEOUT`; frames: type `error`, control `interrupted`",
 };
 
 /// The daemon makes charts of lines of stdout that begin with this.
@@ -176,8 +177,12 @@ pub(super) fn chart(sheet: &Sheet, chart: NodeId, call: usize, draft: &mut Draft
         ("x_scale", Shape::Word(&["linear", "log", "symlog", "logit", "datetime", "categorical", "function"])),
         ("y_scale", Shape::Word(&["linear", "log", "symlog", "logit", "datetime", "categorical", "function"])),
     ];
-    for id in sheet.take(chart, "png") {
-        draft.bytes(sheet, id, Origin::Image, Some("image/png".to_owned()), Some(call));
+    // A chart of charts has a picture for each of them.
+    let elements = sheet.peek(chart, "elements").map(|list| sheet.items(list)).unwrap_or_default();
+    for holder in std::iter::once(chart).chain(elements).filter(|holder| sheet.is_object(*holder)) {
+        for id in sheet.take(holder, "png") {
+            draft.bytes(sheet, id, Origin::Image, Some("image/png".to_owned()), Some(call));
+        }
     }
     sheet.known(chart, CHART);
     draft.tree(sheet, chart, Origin::Metadata, Some(call));

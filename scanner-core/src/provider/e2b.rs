@@ -20,6 +20,7 @@ pub(crate) static PROVIDER: Provider = Provider {
     adapt,
     reads: "stdout, stderr, results in every MIME form, charts, errors; logs and error that are JSON in a string",
     status: "an error is failed, those of the server itself truncated; a stream without end_of_execution is truncated",
+    error: "an `error` with `name`, `value` and `traceback`; a command: `exit_code` ≠ 0; a cut stream has no `end_of_execution`",
 };
 
 const LINES: &[&str] = &[

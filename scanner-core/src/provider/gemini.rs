@@ -26,6 +26,7 @@ pub(crate) static PROVIDER: Provider = Provider {
     adapt,
     reads: "parts of candidates, requests, batches and live messages; steps and events of the Interactions API",
     status: "outcome of the result; is_error of interactions; a call without a result by finishReason or status",
+    error: "`outcome`: `OUTCOME_FAILED`, `OUTCOME_DEADLINE_EXCEEDED`; Interactions: `is_error: true`, for time too",
 };
 
 const VENDOR: Vendor = Vendor { auth: "gemini", hosts: &["generativelanguage.googleapis.com"] };

@@ -22,6 +22,7 @@ pub(crate) static PROVIDER: Provider = Provider {
     adapt,
     reads: "cells, outputs and attachments of notebooks; stream, display_data, execute_result, error and reply messages",
     status: "an error output or reply is failed, aborted is cancelled, anything else ok",
+    error: "an output of type `error`; `status: \"error\"` of a reply",
 };
 
 const OUTPUTS: &[&str] = &["stream", "display_data", "execute_result", "error", "update_display_data"];

@@ -22,6 +22,7 @@ pub(crate) static PROVIDER: Provider = Provider {
     adapt,
     reads: "tool, ai, human and system messages in all three dumps; content blocks, artifacts, tool calls",
     status: "status of the tool message; a call without one is pending",
+    error: "`status: \"error\"` of the tool message",
 };
 
 const TYPES: &[&str] =
@@ -42,6 +43,12 @@ const USAGE: &[(&str, Shape)] = &[
     ("total_tokens", Shape::Scalar),
     ("input_token_details", Shape::Inside(&[("cache_read", Shape::Scalar), ("cache_creation", Shape::Scalar)])),
     ("output_token_details", Shape::Inside(&[("reasoning", Shape::Scalar)])),
+];
+
+const BLOCK: &[(&str, Shape)] = &[
+    ("type", Shape::Word(&["image", "file", "audio", "video", "text-plain"])),
+    ("source_type", Shape::Word(&["base64"])),
+    ("id", Shape::Id),
 ];
 
 fn recognise(envelope: &Envelope) -> Sure {
@@ -111,6 +118,7 @@ fn message(sheet: &Sheet, object: NodeId, reading: &mut openai::Reading, draft: 
         draft.trust = Trust::Caller;
     }
     for content in sheet.take(body, "content") {
+        blocks(sheet, content, None, draft);
         openai::parts(sheet, content, Origin::Message, None, reading, draft);
     }
     draft.trust = before;
@@ -137,11 +145,29 @@ fn name(sheet: &Sheet, object: NodeId, call: usize, draft: &mut Draft<'_>) {
     }
 }
 
+/// The bytes of the framework's own content blocks, in the spelling of version 1 and in the one before it.
+fn blocks(sheet: &Sheet, content: NodeId, call: Option<usize>, draft: &mut Draft<'_>) {
+    for block in sheet.items(content).into_iter().filter(|id| sheet.is_object(*id)) {
+        let is_picture = sheet.peek_word(block, "type").as_deref() == Some("image");
+        let is_old = sheet.peek_word(block, "source_type").as_deref() == Some("base64");
+        if !is_old && !sheet.has(block, "base64") {
+            continue;
+        }
+        sheet.known(block, BLOCK);
+        let declared = sheet.take_type(block, &["mime_type"]);
+        let origin = if is_picture { Origin::Image } else { Origin::File };
+        for id in sheet.take_any(block, if is_old { &["data"] } else { &["base64"] }) {
+            draft.bytes(sheet, id, origin, declared.clone(), call);
+        }
+    }
+}
+
 /// What a tool gave back: content for the model, an artifact for the program.
 fn tool(sheet: &Sheet, body: NodeId, reading: &mut openai::Reading, draft: &mut Draft<'_>) {
     let call = draft.call(sheet.peek_word(body, "tool_call_id").filter(|id| crate::envelope::sheet::is_id(id)), None);
     name(sheet, body, call, draft);
     for content in sheet.take(body, "content") {
+        blocks(sheet, content, Some(call), draft);
         openai::parts(sheet, content, Origin::Log, Some(call), reading, draft);
     }
     for artifact in sheet.take(body, "artifact") {

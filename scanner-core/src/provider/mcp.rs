@@ -19,6 +19,7 @@ pub(crate) static PROVIDER: Provider = Provider {
     adapt,
     reads: "content blocks (text, image, audio, resource, resource_link), structuredContent, errors, notifications",
     status: "isError; a JSON-RPC error is failed; a resultType that is not complete is pending",
+    error: "`isError: true`; a JSON-RPC `error`",
 };
 
 const MESSAGE: &[(&str, Shape)] = &[("jsonrpc", Shape::Word(&["2.0"])), ("id", Shape::Id), ("method", Shape::Name)];

@@ -19,6 +19,7 @@ pub(crate) static PROVIDER: Provider = Provider {
     adapt,
     reads: "stdout and stderr, whole or as a list of chunks",
     status: "returncode: 0 ok, -1 (exec) and 124 (sandbox) timed_out, null pending, else failed",
+    error: "`returncode` ≠ 0; time: -1 of exec, 124 of a sandbox",
 };
 
 const CODE: &[&str] = &["returncode", "exit_code", "exitCode"];

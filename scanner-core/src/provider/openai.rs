@@ -38,6 +38,7 @@ pub(crate) static PROVIDER: Provider = Provider {
     },
     reads: "Responses API output and input items, streams, containers and files, citations, batches, Assistants run steps",
     status: "item status, exit codes and outcomes of shells; a log that ends in a traceback is failed, inferred",
+    error: "`status: \"failed\"`; shell: `outcome` of type `timeout`, or `exit_code` ≠ 0; the code interpreter has no sign of its own: a traceback ends its `logs`",
 };
 
 const VENDOR: Vendor =

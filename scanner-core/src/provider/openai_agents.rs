@@ -19,6 +19,7 @@ pub(crate) static PROVIDER: Provider = Provider {
     adapt,
     reads: "raw items as those of openai, output, final_output, agent names",
     status: "as for openai",
+    error: "as for openai, of the raw item",
 };
 
 const ITEM: &[(&str, Shape)] = &[("type", Shape::Name), ("tool_origin", Shape::Scalar)];

@@ -20,6 +20,7 @@ pub(crate) static PROVIDER: Provider = Provider {
     adapt,
     reads: "every part kind: tool calls and returns, built-in ones too, text, thinking, files, retries",
     status: "outcome of a return, return_code and status in a built-in one; a retry prompt of a tool is failed",
+    error: "`outcome` of a return: `failed`, `retried`, `denied`, `interrupted`; `return_code` ≠ 0 in it; a part of kind `retry-prompt`",
 };
 
 const KINDS: &[&str] = &[
@@ -35,6 +36,7 @@ const KINDS: &[&str] = &[
     "system-prompt",
     "compaction",
 ];
+const OUTCOMES: &[&str] = &["success", "failed", "denied", "interrupted", "retried"];
 const MESSAGE: &[(&str, Shape)] = &[
     ("kind", Shape::Word(&["request", "response"])),
     ("timestamp", Shape::Stamp),
@@ -139,10 +141,13 @@ fn part(sheet: &Sheet, part: NodeId, draft: &mut Draft<'_>) {
     match kind.as_str() {
         "retry-prompt" => draft.state(call, Status::Failed, "the tool asked for a retry"),
         "tool-return" | "builtin-tool-return" => {
-            match sheet.take_word(part, "outcome", &["success", "failed", "denied"]) {
-                Some("failed") => draft.state(call, Status::Failed, "outcome failed"),
-                Some("denied") => draft.state(call, Status::Cancelled, "outcome denied"),
-                _ => draft.state_if_silent(call, Status::Ok, "a return"),
+            let told = sheet.has(part, "outcome");
+            match sheet.take_word(part, "outcome", OUTCOMES) {
+                Some("failed" | "retried") => draft.state(call, Status::Failed, "outcome failed or retried"),
+                Some("denied" | "interrupted") => draft.state(call, Status::Cancelled, "outcome denied or interrupted"),
+                Some(_) => draft.state_if_silent(call, Status::Ok, "a return"),
+                None if told => draft.state(call, Status::Unknown, "an outcome of an unknown name"),
+                None => draft.state_if_silent(call, Status::Ok, "a return"),
             }
         }
         _ => {}

@@ -19,6 +19,7 @@ pub(crate) static PROVIDER: Provider = Provider {
     adapt,
     reads: "stdout, stderr, output, result, error, code and files, in the usual spellings",
     status: "a true timed_out is timed_out; else the exit code: 0 is ok, anything else failed; a null exit code is pending; else success",
+    error: "a true `timed_out`; an exit code that is not 0; a false `success`",
 };
 
 const STDOUT: &[&str] = &["stdout", "std_out", "stdOut", "out"];

@@ -22,6 +22,7 @@ pub(crate) static PROVIDER: Provider = Provider {
     adapt,
     reads: "tool calls, results and errors of both versions, text, reasoning, files, the UI message stream",
     status: "output-available ok, output-error, error-text and isError failed, input-* pending",
+    error: "`state`: `output-error` with `errorText`; an output of type `error-text` or `error-json`; `isError: true`",
 };
 
 const PARTS: &[&str] = &[

@@ -29,6 +29,7 @@ pub(crate) static PROVIDER: Provider = Provider {
     adapt,
     reads: "Responses API items with the JSON in logs, streams, gRPC chat responses and chunks with ROLE_TOOL content",
     status: "exit_code and command_timed_out in logs; status of the call; error of the gRPC result",
+    error: "`command_timed_out: true` or `exit_code` ≠ 0 in the JSON of `logs`; gRPC: `TOOL_CALL_STATUS_FAILED`, `error_message`, or an `error` that is not empty",
 };
 
 const VENDOR: Vendor = Vendor { auth: "xai", hosts: &["api.x.ai"] };

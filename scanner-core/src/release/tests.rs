@@ -86,6 +86,16 @@ fn an_envelope_keeps_every_other_byte() {
 }
 
 #[test]
+fn an_order_in_escapes_goes_with_its_whole_sentence() {
+    let order: String = ORDER.chars().map(|letter| format!("\\u{:04x}", u32::from(letter))).collect();
+    let notebook = format!(
+        "{{\"nbformat\":4,\"nbformat_minor\":5,\"metadata\":{{}},\"cells\":[{{\"cell_type\":\"markdown\",\"id\":\"a\",\"metadata\":{{}},\"source\":[\"one\\n{order}\\nthree\"]}}]}}"
+    );
+    let expected = notebook.replace(&order, "[removed from message: injection.override]");
+    assert_eq!(model(&notebook), expected);
+}
+
+#[test]
 fn a_text_in_pieces_changes_in_its_pieces() {
     let delta = |text: &str| {
         format!(

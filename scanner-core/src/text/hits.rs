@@ -364,13 +364,32 @@ pub(super) fn is_placeholder(secret: &[u8]) -> bool {
         seen.iter().filter(|seen| **seen).count()
     };
     distinct <= 4
+        || is_redaction(secret)
         || WORDS.iter().any(|word| lower == word.as_bytes())
         || PLACEHOLDERS.iter().any(|word| memchr::memmem::find(&lower, word.as_bytes()).is_some())
+}
+
+/// What a release puts in the place of a secret: `[secret:aws-access-key-id]`, `[pii:card:2]`.
+fn is_redaction(secret: &[u8]) -> bool {
+    let inside = secret.strip_prefix(b"[").and_then(|rest| rest.strip_suffix(b"]"));
+    let kind = inside.and_then(|inside| inside.strip_prefix(b"secret:").or_else(|| inside.strip_prefix(b"pii:")));
+    kind.is_some_and(|kind| {
+        kind.len() <= 64 && kind.iter().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-:".contains(byte))
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_release_puts_in_is_a_placeholder() {
+        for redaction in ["[secret:connection-string]", "[pii:card:2]"] {
+            assert!(is_placeholder(redaction.as_bytes()), "{redaction}");
+        }
+        assert!(!is_placeholder(b"[secret:qX7!vPz2w]"));
+        assert!(!is_placeholder(b"secret:connection-string-qx7vpz2w"));
+    }
 
     #[test]
     fn entropy_is_counted_in_tenths_of_bits() {

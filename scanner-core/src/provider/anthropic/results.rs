@@ -102,7 +102,7 @@ fn read(sheet: &Sheet, result: NodeId, call: usize, draft: &mut Draft<'_>) {
     draft.texts(sheet, result, "stderr", Origin::Stderr, Some(call));
     for id in sheet.take(result, "encrypted_stdout") {
         sheet.known(result, &[("encrypted_stdout", Shape::Opaque)]);
-        draft.gap(Reason::Encrypted, "stdout is encrypted: only the vendor can read it", Some(sheet.pointer(id)));
+        draft.gap(Reason::EncryptedStdout, "stdout is encrypted: only the vendor can read it", Some(sheet.pointer(id)));
     }
     draft.described(sheet, result, &["title", "url", "page_age"], Some(call));
     let code = sheet.take_integer(result, &["return_code"]);
