@@ -16,6 +16,8 @@ use scanner_core::{
     Audience, Date, Decision, Input, Kind, Limits, Policy, Report, Resource, RuleSet, Scanner, Verdict, visible,
 };
 
+pub mod command;
+
 /// The root of the project.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")

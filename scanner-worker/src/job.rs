@@ -39,6 +39,8 @@ pub struct ScanJob {
     pub death: Option<Death>,
     /// Audiences whose release is wanted, bytes and all.
     pub release: Vec<String>,
+    /// Reviews whose signatures were checked: the id of the key, and what was signed.
+    pub reviews: Vec<(String, String)>,
 }
 
 /// How a verdict is told.
@@ -53,6 +55,8 @@ pub enum ScanFormat {
     },
     /// A SARIF log in a line.
     Sarif,
+    /// The page for the person who decides.
+    Packet,
 }
 
 /// How a worker ended that did not answer.
@@ -91,6 +95,7 @@ impl ScanJob {
             format: ScanFormat::Json,
             death: None,
             release: Vec::new(),
+            reviews: Vec::new(),
         }
     }
 }
