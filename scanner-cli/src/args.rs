@@ -22,7 +22,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Scan files, folders, tool results or standard input; one verdict each
-    Scan(ScanArgs),
+    Scan(Box<ScanArgs>),
     /// Tell what type files are, by their bytes
     Sniff(SniffArgs),
     /// Read texts as JSON lines {"id","text"} from standard input; one line of findings each

@@ -58,14 +58,14 @@ impl Worker {
     /// Scans and decides. Whatever happens to the worker, there is a verdict.
     pub fn scan(&mut self, job: ScanJob) -> Answer {
         if job.death.is_some() {
-            return self.here(&Job::Scan(job));
+            return self.here(&Job::Scan(Box::new(job)));
         }
-        let whole = Job::Scan(job);
+        let whole = Job::Scan(Box::new(job));
         match (self.run(&whole), whole) {
             (Ok(answer), _) => answer,
             (Err(death), Job::Scan(mut job)) => {
                 job.death = Some(death);
-                self.scan(job)
+                self.scan(*job)
             }
             (Err(death), _) => Answer::refused(&death.reason, death.detail),
         }

@@ -142,7 +142,7 @@ pub struct TextJob {
 /// One piece of work.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Job {
-    Scan(ScanJob),
+    Scan(Box<ScanJob>),
     Sniff(SniffJob),
     Text(TextJob),
 }
@@ -360,7 +360,7 @@ mod tests {
     fn a_job_comes_back_with_its_attachments() {
         let mut job = ScanJob::new(&b"input"[..]);
         job.attachments = vec![Attachment { reference: "cfile_1".to_owned(), bytes: Bytes::from_static(b"fetched") }];
-        let job = Job::Scan(job);
+        let job = Job::Scan(Box::new(job));
         let (head, parts) = job.to_frame();
         let Job::Scan(back) = Job::from_frame(Frame { head, body: parts.concat() }).unwrap() else {
             panic!("another job")
