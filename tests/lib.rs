@@ -17,6 +17,8 @@ use scanner_core::{
     visible,
 };
 
+pub mod command;
+
 /// The root of the project.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")

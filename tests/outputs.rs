@@ -12,12 +12,13 @@ const FIELDS: &[(&str, &str)] = &[
     (
         "",
         "schema scanner decision complete audiences source calls artifacts references findings gaps totals engines \
-         limits spent context receipt",
+         limits spent context review receipt",
     ),
     ("/scanner", "version rules policy"),
     ("/scanner/policy", "name digest enforced"),
     ("/audiences/page", "decision deliver would_be because release"),
-    ("/audiences/page/because/0", "clause finding"),
+    ("/audiences/page/because/0", "clause finding gap"),
+    ("/audiences/page/release", "state sha256 size actions why"),
     ("/source", "kind name provider candidates surface status sha256 size"),
     ("/calls/0", "id tool status status_reason exit_code container caller code artifacts"),
     (

@@ -7,6 +7,10 @@ use scanner_core::{Decision, Limits, Resource};
 
 use crate::problem::Usage;
 
+mod records;
+
+pub(crate) use records::{ReceiptCommand, ReplayArgs, ReviewArgs, ReviewCommand, VerifyArgs};
+
 /// Judges the output of AI code execution before a person or a model sees it.
 #[derive(Debug, Parser)]
 #[command(name = "scanner", version, subcommand_required = true, arg_required_else_help = true)]
@@ -18,7 +22,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Scan files, folders, tool results or standard input; one verdict each
-    Scan(ScanArgs),
+    Scan(Box<ScanArgs>),
     /// Tell what type files are, by their bytes
     Sniff(SniffArgs),
     /// Read texts as JSON lines {"id","text"} from standard input; one line of findings each
@@ -32,6 +36,9 @@ pub(crate) enum Command {
     /// Receipts: what was scanned, with what, to which decision
     #[command(subcommand)]
     Receipt(ReceiptCommand),
+    /// Reviews: look at what was held for a person, and decide
+    #[command(subcommand)]
+    Review(ReviewCommand),
     /// Run the service: the program scanner-http, with these arguments
     #[command(disable_help_flag = true)]
     Serve(ServeArgs),
@@ -97,6 +104,18 @@ pub(crate) struct ScanArgs {
     /// Write the receipts, one a line
     #[arg(long, value_name = "FILE")]
     pub(crate) receipt: Option<PathBuf>,
+    /// Sign the receipts with this Ed25519 key (PKCS#8 PEM): one DSSE envelope a line
+    #[arg(long, value_name = "KEYFILE", requires = "receipt")]
+    pub(crate) sign: Option<PathBuf>,
+    /// Bind what could be guessed (short, or with a secret in it) with the key in this file, of 32 bytes or more
+    #[arg(long, value_name = "KEYFILE")]
+    pub(crate) bind: Option<PathBuf>,
+    /// Decisions of people, one signed statement a line; receipts among them are passed over
+    #[arg(long, value_name = "FILE", requires = "reviewer")]
+    pub(crate) reviews: Option<PathBuf>,
+    /// The public key (SPKI PEM) of somebody whose decisions count
+    #[arg(long, value_name = "PUB", requires = "reviews")]
+    pub(crate) reviewer: Vec<PathBuf>,
     /// Exit with 1 at this decision or a worse one
     #[arg(long, value_name = "D", default_value = "review")]
     pub(crate) fail_on: FailOn,
@@ -205,38 +224,6 @@ pub(crate) enum PolicyCommand {
         #[arg(value_name = "VERDICT.jsonl", required = true)]
         verdicts: Vec<PathBuf>,
     },
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum ReceiptCommand {
-    /// Print receipts for people
-    Show {
-        /// A file of receipts
-        file: PathBuf,
-    },
-    /// Check a receipt: 0 good, 1 does not match, 2 unreadable, 3 unsigned or of a foreign version
-    Verify(VerifyArgs),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct VerifyArgs {
-    /// A file with one receipt
-    pub(crate) file: PathBuf,
-    /// Scan this input again from the recorded facts: it must give the same bytes
-    #[arg(long, value_name = "INPUT")]
-    pub(crate) replay: Option<PathBuf>,
-    /// The policy file, where the policy was not a built-in one
-    #[arg(long, value_name = "P")]
-    pub(crate) policy: Option<PathBuf>,
-    /// The rule files that were added
-    #[arg(long, value_name = "DIR|FILE")]
-    pub(crate) rules: Vec<PathBuf>,
-    /// The bytes that were attached
-    #[arg(long, value_name = "REF=PATH", value_parser = pair)]
-    pub(crate) attach: Vec<(String, String)>,
-    /// The watch list that was used
-    #[arg(long, value_name = "FILE")]
-    pub(crate) watch: Option<PathBuf>,
 }
 
 fn pair(text: &str) -> Result<(String, String), String> {

@@ -3,10 +3,14 @@
 
 mod args;
 mod inputs;
+mod keys;
 mod policy;
 mod problem;
 mod receipt;
 mod release;
+mod replay;
+mod review;
+mod reviews;
 mod rules;
 mod scan;
 mod serve;
@@ -105,6 +109,7 @@ fn run(command: Command) -> Result<Exit, Failure> {
         Command::Rules(command) => rules::run(&command),
         Command::Policy(command) => policy::run(&command),
         Command::Receipt(command) => receipt::run(&command),
+        Command::Review(command) => review::run(&command),
         Command::Serve(args) => serve::run(&args),
     }
 }

@@ -9,16 +9,20 @@ use std::{
 };
 
 use data_encoding::BASE64;
-use scanner_core::{Date, Decision, Limits, Resource, too_large, visible};
+use scanner_core::{
+    Binding, Date, Decision, Digest, Limits, Resource, SigningKey, sha256_hex, sign_receipt, too_large, utc, visible,
+};
 use scanner_worker::{Answer, Attachment, NamedPolicy, ScanFormat, ScanJob, Setup, Worker};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     Exit, Failure,
     args::{Format, ScanArgs, SetupArgs},
     inputs::{self, Place},
+    keys,
     problem::{Problem, Usage, say},
     release::Releases,
+    reviews::Reviews,
 };
 
 /// How long the work may take before progress is shown.
@@ -27,7 +31,11 @@ const PATIENCE: Duration = Duration::from_millis(700);
 pub(crate) fn run(args: &ScanArgs) -> Result<Exit, Failure> {
     let limits = args.setup.limits();
     let template = template(args, &limits)?;
-    let mut worker = worker(&args.setup)?;
+    let key = args.sign.as_deref().map(keys::signing).transpose()?;
+    let binding = keys::binding(args.bind.as_deref())?;
+    let reviews = Reviews::load(args.reviews.as_deref(), &args.reviewer)?;
+    let mut worker = worker(&args.setup, binding.clone())?;
+    // After the reviews were read: it may be the very file they stand in.
     let mut receipts = args.receipt.as_ref().map(File::create).transpose()?;
     let human = matches!(template.format, ScanFormat::Human { .. });
     let sarif = template.format == ScanFormat::Sarif;
@@ -55,7 +63,15 @@ pub(crate) fn run(args: &ScanArgs) -> Result<Exit, Failure> {
                 job.name = args.name.clone().or(job.name);
                 job.declared.clone_from(&args.declared);
             }
-            answer(&mut worker, job, &source, &limits)
+            job.reviews = reviews.about(&job.bytes, binding.as_ref());
+            let bytes = job.bytes.clone();
+            let mut answer = answer(&mut worker, job, &source, &limits)?;
+            reviews.tell(&answer.receipt);
+            if let Some(key) = &key {
+                answer.receipt = signed(&answer.receipt, &bytes, binding.as_ref(), key)
+                    .ok_or_else(|| source.problem("not_scanned", "the worker answered about another input"))?;
+            }
+            Ok(answer)
         });
         progress.clear();
         match &answer {
@@ -90,8 +106,8 @@ pub(crate) fn run(args: &ScanArgs) -> Result<Exit, Failure> {
 }
 
 /// A worker for these options, after their files were checked.
-pub(crate) fn worker(args: &SetupArgs) -> Result<Worker, Failure> {
-    let mut setup = Setup { limits: args.limits(), ..Setup::default() };
+pub(crate) fn worker(args: &SetupArgs, binding: Option<Binding>) -> Result<Worker, Failure> {
+    let mut setup = Setup { limits: args.limits(), binding, ..Setup::default() };
     setup.rules = rule_files(&args.rules)?;
     if !is_built_in(&args.policy) {
         let text = inputs::read_text(Path::new(&args.policy)).map_err(|problem| {
@@ -166,7 +182,24 @@ pub(crate) fn watch_list(path: &Path) -> Result<Vec<String>, Usage> {
 }
 
 pub(crate) fn today() -> Date {
-    Date::from_unix_seconds(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()))
+    Date::from_unix_seconds(seconds())
+}
+
+/// The time, as statements write it.
+pub(crate) fn now() -> String {
+    utc(seconds())
+}
+
+fn seconds() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+/// The receipt, signed; `None` when it is not about these bytes. The worker that wrote it held hostile bytes, and the key
+/// was never there.
+fn signed(receipt: &str, bytes: &[u8], binding: Option<&Binding>, key: &SigningKey) -> Option<String> {
+    let receipt: Value = serde_json::from_str(receipt).ok()?;
+    let is_about = Digest::of_member(&receipt["source"])?.is_of(&sha256_hex(bytes), binding);
+    is_about.then(|| sign_receipt(&receipt, &now(), None, key).ok()).flatten()
 }
 
 fn wants_color() -> bool {
@@ -185,6 +218,10 @@ impl Source {
             Self::One(place) => place.shown.clone(),
             Self::Runner(folder) => folder.to_string_lossy().into_owned(),
         }
+    }
+
+    fn problem(&self, code: &'static str, message: impl Into<String>) -> Problem {
+        Problem { input: self.shown(), code, message: message.into() }
     }
 
     fn job(&self, template: &ScanJob, limits: &Limits) -> Result<ScanJob, Problem> {
@@ -222,7 +259,7 @@ fn answer(worker: &mut Worker, mut job: ScanJob, source: &Source, limits: &Limit
         // Codes come from the worker; only the words known here go on.
         Some((code, message)) => {
             let code = ["too_large", "not_an_envelope", "unknown_audience"].into_iter().find(|known| *known == code);
-            Err(Problem { input: source.shown(), code: code.unwrap_or("not_scanned"), message })
+            Err(source.problem(code.unwrap_or("not_scanned"), message))
         }
         None => Ok(answer),
     }

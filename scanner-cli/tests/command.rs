@@ -10,23 +10,11 @@ use std::{
 };
 
 use scanner_core::{Audience, Input};
-use scanner_tests::{root, scanner};
+use scanner_tests::{
+    command::{Ran, run_program},
+    root, scanner,
+};
 use serde_json::Value;
-
-/// What a run of the command came to.
-struct Ran {
-    code: i32,
-    out: String,
-    err: String,
-}
-
-impl Ran {
-    /// The lines of standard output as JSON.
-    #[track_caller]
-    fn json(&self) -> Vec<Value> {
-        self.out.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("not JSON: {line}"))).collect()
-    }
-}
 
 fn run(args: &[&str]) -> Ran {
     run_with(args, &[])
@@ -37,24 +25,7 @@ fn run_with(args: &[&str], input: &[u8]) -> Ran {
 }
 
 fn run_in(folder: &Path, args: &[&str], input: &[u8]) -> Ran {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_scanner"))
-        .args(args)
-        .current_dir(folder)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    let input = input.to_vec();
-    let feeder = std::thread::spawn(move || drop(stdin.write_all(&input)));
-    let done = child.wait_with_output().unwrap();
-    feeder.join().unwrap();
-    Ran {
-        code: done.status.code().unwrap(),
-        out: String::from_utf8(done.stdout).unwrap(),
-        err: String::from_utf8(done.stderr).unwrap(),
-    }
+    run_program(env!("CARGO_BIN_EXE_scanner"), folder, args, input)
 }
 
 /// The one problem that a run is expected to end with.

@@ -39,6 +39,7 @@
 mod limits;
 mod bundle;
 mod finding;
+mod binding;
 mod reader;
 mod view;
 mod inflate;
@@ -57,6 +58,7 @@ mod receipt;
 mod output;
 mod lines;
 
+pub use binding::{Binding, Digest};
 pub use bundle::*;
 pub use envelope::Attachment;
 pub use finding::*;

@@ -2,12 +2,14 @@
 
 mod human;
 mod manifest_v1;
+mod packet;
 mod sarif;
 mod sniff_v1;
 mod verdict_v1;
 
 pub use human::human;
 pub use manifest_v1::{Leaving, Manifest, manifest};
+pub use packet::packet;
 pub use sarif::{sarif, sarif_of_all};
 pub use sniff_v1::{sniff_human, sniff_json, sniff_tsv};
 pub(crate) use verdict_v1::{FindingV1, GapV1, findings_v1, gaps_v1};

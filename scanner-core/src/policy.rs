@@ -8,6 +8,7 @@ mod case;
 mod clause;
 mod date;
 mod decide;
+mod lift;
 mod parse;
 mod pattern;
 mod replay;
@@ -21,6 +22,7 @@ pub(crate) use case::{finding_id, gap_id};
 use clause::{Clause, Exception};
 pub use date::{Date, NotADate};
 pub use decide::{Answer, Because, Cause, Decided, ForAudience};
+pub use lift::{Approval, Override};
 use pattern::Pattern;
 pub use replay::Replayed;
 

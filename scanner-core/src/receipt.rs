@@ -2,11 +2,26 @@
 
 use serde_json::{Map, Value, json};
 
+mod dsse;
+mod keys;
+mod review;
+mod statement;
+#[cfg(test)]
+mod tests;
+
+pub use dsse::{DsseError, Envelope};
+pub use keys::{KeyError, PublicKey, SigningKey};
+pub use review::REVIEW_SCHEMA;
+pub use statement::{Statement, sign_receipt, sign_review, utc};
+
 use crate::{
-    finding::sha256_hex,
+    finding::{Finding, sha256_hex},
     limits::{Limits, Resource},
+    scan::{Report, Review, is_secret},
     verdict::{Release, Verdict},
 };
+
+use review::attachments_json;
 
 /// The schema of the receipts written here.
 pub const RECEIPT_SCHEMA: &str = "scanner.receipt/v1";
@@ -28,6 +43,7 @@ impl Receipt {
     fn of(verdict: &Verdict) -> Self {
         let scan = verdict.report();
         let source = &scan.source;
+        let secretive = scan.secretive();
         let audiences: Map<String, Value> = verdict
             .audiences()
             .iter()
@@ -44,22 +60,20 @@ impl Receipt {
             "schema": RECEIPT_SCHEMA,
             "scanner": { "version": env!("CARGO_PKG_VERSION"), "rules": scan.rules },
             "policy": { "name": verdict.policy_name(), "digest": verdict.policy_digest(), "enforced": verdict.is_enforced() },
-            "source": {
+            "source": scan.source_digest().put(json!({
                 "as": source.asked,
                 "kind": source.kind,
                 "name": source.name,
                 "type": source.declared,
                 "provider": source.provider,
-                "sha256": source.sha256,
                 "size": source.size,
-            },
-            "attachments": scan.attachments.iter().map(|(id, sha256)| json!({ "reference": id, "sha256": sha256 })).collect::<Vec<_>>(),
+            })),
+            "attachments": attachments_json(&scan.attachment_digests()),
             "watch": scan.watch,
-            "artifacts": scan.artifacts.iter().map(|artifact| json!({
-                "id": artifact.id.to_string(),
-                "sha256": artifact.sha256,
-                "size": artifact.size,
-            })).collect::<Vec<_>>(),
+            "artifacts": scan.artifacts.iter().zip(secretive).map(|(artifact, has_secret)| {
+                let digest = scan.digest(&artifact.sha256, artifact.size, has_secret);
+                digest.put(json!({ "id": artifact.id.to_string(), "size": artifact.size }))
+            }).collect::<Vec<_>>(),
             "releases": releases(verdict),
             "limits": numbers(&scan.limits, true),
             "spent": numbers(&scan.spent, false),
@@ -72,8 +86,9 @@ impl Receipt {
                     "database_time": engine.database_time,
                     "answer": engine.answer,
                 })).collect::<Vec<_>>(),
+                "review": verdict.review().map(Review::to_fact),
             },
-            "findings": scan.findings.iter().map(|finding| finding.fingerprint.as_str()).collect::<Vec<_>>(),
+            "findings": scan.findings.iter().map(|finding| mark(scan, finding)).collect::<Vec<_>>(),
             "totals": scan.totals.iter().map(|(severity, count)| (severity.name().to_owned(), Value::from(*count))).collect::<Map<_, _>>(),
             "gaps": scan.gaps.iter().map(|gap| json!({
                 "artifact": gap.artifact.map(|id| id.to_string()),
@@ -103,32 +118,47 @@ impl Receipt {
     }
 }
 
+/// The fingerprint of a finding. That of a secret is a digest over the secret: with a key it is bound as content is.
+fn mark(report: &Report, finding: &Finding) -> String {
+    match report.scanner.binding() {
+        Some(binding) if is_secret(&finding.rule.category) => binding.of(&finding.fingerprint),
+        _ => finding.fingerprint.clone(),
+    }
+}
+
 /// What left for each audience, with what proves it: the digest of what came, of what left, and that the second scan
 /// allowed it.
 fn releases(verdict: &Verdict) -> Vec<Value> {
-    let source = &verdict.report().source.sha256;
-    verdict
-        .audiences()
-        .iter()
+    let report = verdict.report();
+    let source = report.source_digest();
+    let from = source.to_json();
+    // In the order of their names: a receipt does not say in which order audiences were asked for, and a replay must
+    // give the same bytes.
+    let mut answers: Vec<_> = verdict.audiences().iter().collect();
+    answers.sort_by(|a, b| a.audience.name().cmp(b.audience.name()));
+    answers
+        .into_iter()
         .filter_map(|answer| {
             let audience = answer.audience.name();
             Some(match verdict.release(&answer.audience)? {
                 Release::Unchanged(_) => {
-                    json!({ "audience": audience, "state": "unchanged", "from": source, "sha256": source })
+                    source.put(json!({ "audience": audience, "state": "unchanged", "from": from }))
                 }
-                Release::Cleaned(released) => json!({
-                    "audience": audience,
-                    "state": "cleaned",
-                    "from": source,
-                    "sha256": released.sha256,
-                    "size": released.bytes.len(),
-                    "actions": released.actions.iter().map(|action| json!({
-                        "artifact": action.artifact.map(|id| id.to_string()),
-                        "action": action.action,
-                        "count": action.count,
-                    })).collect::<Vec<_>>(),
-                    "proof": { "decision": "allow", "scans": released.scans },
-                }),
+                Release::Cleaned(released) => {
+                    let size = u64::try_from(released.bytes.len()).unwrap_or(u64::MAX);
+                    report.digest(&released.sha256, size, false).put(json!({
+                        "audience": audience,
+                        "state": "cleaned",
+                        "from": from,
+                        "size": size,
+                        "actions": released.actions.iter().map(|action| json!({
+                            "artifact": action.artifact.map(|id| id.to_string()),
+                            "action": action.action,
+                            "count": action.count,
+                        })).collect::<Vec<_>>(),
+                        "proof": { "decision": "allow", "scans": released.scans },
+                    }))
+                }
                 Release::Withheld(why) => json!({ "audience": audience, "state": "withheld", "why": why }),
             })
         })
@@ -168,22 +198,5 @@ pub fn canonical_json(value: &Value) -> String {
             format!("{{{}}}", members.join(","))
         }
         scalar => scalar.to_string(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn keys_sort_by_utf16_units() {
-        // RFC 8785 section 3.2.3: U+FB33 sorts after the surrogates of U+1F600.
-        let value = json!({ "\u{fb33}": 1, "\u{1f600}": 2, "\u{20ac}": 3, "1": 4, "\r": 5 });
-        assert_eq!(canonical_json(&value), "{\"\\r\":5,\"1\":4,\"\u{20ac}\":3,\"\u{1f600}\":2,\"\u{fb33}\":1}");
-    }
-
-    #[test]
-    fn strings_escape_as_little_as_they_must() {
-        assert_eq!(canonical_json(&json!("\u{8}\u{1}/\"\\\u{7f}")), "\"\\b\\u0001/\\\"\\\\\u{7f}\"");
     }
 }

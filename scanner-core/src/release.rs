@@ -14,7 +14,7 @@ use crate::{
         cleaning::{Cleaning, Part, Uncleanable, Washer},
     },
     limits::Budget,
-    policy::{Audience, AudienceSettings, Case, Date, Decided, Decision, Policy},
+    policy::{Audience, AudienceSettings, Case, Date, Decided, Decision, Override, Policy},
     scan::{ArtifactRecord, Input, Kind, Report, Scanner},
 };
 
@@ -96,6 +96,7 @@ pub(crate) struct Maker<'a> {
     pub(crate) policy: &'a Policy,
     pub(crate) audience: &'a Audience,
     pub(crate) now: Option<Date>,
+    pub(crate) by_person: Option<&'a Override>,
 }
 
 /// What came of trying.
@@ -110,7 +111,7 @@ impl Maker<'_> {
     }
 
     fn decide(&self, report: &Report) -> Decided {
-        let case = Case::of(report, |_| true);
+        let case = Case { by_person: self.by_person.cloned(), ..Case::of(report, |_| true) };
         self.policy.decide(&case, std::slice::from_ref(self.audience), self.now)
     }
 

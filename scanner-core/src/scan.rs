@@ -8,6 +8,7 @@ use std::{
 use bytes::Bytes;
 
 use crate::{
+    binding::Binding,
     bundle::{Artifact, ArtifactId, Bundle, Claim, Ground, Origin, Source, Status, Written},
     envelope,
     finding::{Finding, Findings, Gap, Place, Reason, Rule, Stop, sha256_hex},
@@ -24,9 +25,12 @@ mod engines;
 mod input;
 mod lies;
 mod report;
+mod review;
 
 pub use input::{EngineAnswer, Facts, Input, Kind};
 pub use report::{ArtifactRecord, Refusal, Report, Scan, SourceRecord};
+pub(crate) use review::is_secret;
+pub use review::{About, Review, Ruling};
 
 use lies::{TRAILING, compare_types};
 
@@ -35,12 +39,24 @@ use lies::{TRAILING, compare_types};
 pub struct Scanner {
     rules: RuleSet,
     limits: Limits,
+    binding: Option<Binding>,
 }
 
 impl Scanner {
     /// A scanner with these rules under these limits.
     pub fn new(rules: RuleSet, limits: Limits) -> Self {
-        Self { rules, limits }
+        Self { rules, limits, binding: None }
+    }
+
+    /// The same, with a key that receipts bind guessable content with.
+    #[must_use]
+    pub fn bound_by(self, binding: Option<Binding>) -> Self {
+        Self { binding, ..self }
+    }
+
+    /// The key that receipts bind guessable content with.
+    pub fn binding(&self) -> Option<&Binding> {
+        self.binding.as_ref()
     }
 
     /// The limits every scan starts with.

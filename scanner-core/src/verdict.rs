@@ -7,9 +7,12 @@ use bytes::Bytes;
 use crate::{
     bundle::ArtifactId,
     format::cleaning::Uncleanable,
-    policy::{Answer, Audience, AudienceSettings, Case, Date, Decided, Decision, Deliver, ForAudience, Policy},
+    policy::{
+        Answer, Approval, Audience, AudienceSettings, Case, Date, Decided, Decision, Deliver, ForAudience, Override,
+        Policy,
+    },
     release::{Maker, Released, Served, serving_headers},
-    scan::{ArtifactRecord, Input, Report},
+    scan::{ArtifactRecord, Input, Report, Review, Ruling},
 };
 
 /// What may happen with everything that was scanned, for each audience, and why.
@@ -20,6 +23,7 @@ pub struct Verdict {
     policy_digest: String,
     decided: Decided,
     decided_on: Option<Date>,
+    review: Option<Review>,
     /// One for each audience.
     releases: Vec<Held>,
     /// What the policy says of each audience.
@@ -86,11 +90,49 @@ impl Report {
     /// # Ok::<(), scanner_core::SettingsError>(())
     /// ```
     pub fn decide(&self, policy: &Policy, audiences: &[Audience], now: Option<Date>) -> Verdict {
+        let review = self.review_that_counts(policy);
+        let by_person = review.map(|review| match review.ruling {
+            Ruling::Approve => self.approval(&review.audiences),
+            Ruling::Reject => Override::Rejected,
+        });
+        self.decide_over(policy, audiences, now, by_person.as_ref(), review)
+    }
+
+    /// The same, as it would be if a person approved it for all these audiences: what a reviewer is shown.
+    pub fn if_approved(&self, policy: &Policy, audiences: &[Audience], now: Option<Date>) -> Verdict {
+        let names: Vec<String> = audiences.iter().map(|audience| audience.name().to_owned()).collect();
+        self.decide_over(policy, audiences, now, Some(&self.approval(&names)), None)
+    }
+
+    fn approval(&self, audiences: &[String]) -> Override {
+        Override::Approved(Approval::of(&Case::of(self, |_| true), audiences))
+    }
+
+    /// Of the reviews given, the one that is about this very scan under this very policy. A rejection goes before an
+    /// approval, whoever said it: if people disagree, nothing leaves.
+    fn review_that_counts(&self, policy: &Policy) -> Option<&Review> {
+        if self.facts.reviews.is_empty() {
+            return None;
+        }
+        let about = self.about(policy.digest())?;
+        let mut fitting: Vec<&Review> = self.facts.reviews.iter().filter(|review| review.about == about).collect();
+        fitting.sort_by_key(|review| review.ruling != Ruling::Reject);
+        fitting.first().copied()
+    }
+
+    fn decide_over(
+        &self,
+        policy: &Policy,
+        audiences: &[Audience],
+        now: Option<Date>,
+        by_person: Option<&Override>,
+        review: Option<&Review>,
+    ) -> Verdict {
         let mut decided =
             Decided { audiences: Vec::with_capacity(audiences.len()), ..policy.decide(&Case::default(), &[], now) };
         let mut releases = Vec::with_capacity(audiences.len());
         for audience in audiences {
-            let (answer, release) = self.judge(policy, audience, now);
+            let (answer, release) = self.judge(policy, audience, now, by_person);
             decided.audiences.extend(answer);
             releases.push(release);
         }
@@ -101,17 +143,25 @@ impl Report {
             policy_digest: policy.digest().to_owned(),
             decided_on: now.filter(|_| decided.uses_date),
             decided,
+            review: review.cloned(),
             releases,
             settings: audiences.iter().map(|audience| policy.settings(audience).cloned().unwrap_or_default()).collect(),
         }
     }
 
     /// The decision for one audience, and what may leave. What can be cleaned is only known by cleaning it.
-    fn judge(&self, policy: &Policy, audience: &Audience, now: Option<Date>) -> (Option<ForAudience>, Held) {
+    fn judge(
+        &self,
+        policy: &Policy,
+        audience: &Audience,
+        now: Option<Date>,
+        by_person: Option<&Override>,
+    ) -> (Option<ForAudience>, Held) {
         let decide = |cleanable: &dyn Fn(Option<ArtifactId>) -> bool| {
-            policy.decide(&Case::of(self, cleanable), std::slice::from_ref(audience), now).audiences.pop()
+            let case = Case { by_person: by_person.cloned(), ..Case::of(self, cleanable) };
+            policy.decide(&case, std::slice::from_ref(audience), now).audiences.pop()
         };
-        let maker = Maker { scanner: &self.scanner, policy, audience, now };
+        let maker = Maker { scanner: &self.scanner, policy, audience, now, by_person };
         let Some(first) = decide(&|_| true) else { return (None, Held::default()) };
         if first.decision <= Decision::Sanitize && first.deliver == Deliver::Release {
             return match maker.release(self, &self.input) {
@@ -136,7 +186,8 @@ impl Report {
             };
             return (Some(first), Held { whole: Some(whole), parts: BTreeMap::new() });
         }
-        // The whole does not leave. What is fit to leave by itself is said artifact by artifact.
+        // The whole does not leave. What is fit to leave by itself is said artifact by artifact, by the policy alone.
+        let maker = Maker { by_person: None, ..maker };
         let mut parts = BTreeMap::new();
         for (record, answer) in self.artifacts.iter().zip(&first.artifacts) {
             if record.parent.is_none() && answer.decision == Decision::Sanitize && self.source.kind != "file" {
@@ -212,6 +263,11 @@ impl Verdict {
     /// The day that counted, when some exception of the policy ends.
     pub fn decided_on(&self) -> Option<Date> {
         self.decided_on
+    }
+
+    /// What a person said of it, where that counted.
+    pub fn review(&self) -> Option<&Review> {
+        self.review.as_ref()
     }
 
     /// What is decided about one artifact for one audience.

@@ -162,7 +162,7 @@ impl Answer {
                         if is_ours { Ok(()) } else { Err(wrong("a verdict about something else")) }
                     }
                     ScanFormat::Sarif => one_line::<IgnoredAny>(&self.output).map(drop),
-                    ScanFormat::Human { .. } => Ok(()),
+                    ScanFormat::Human { .. } | ScanFormat::Packet => Ok(()),
                 }
             }
             Job::Text(_) => self.output.lines().try_for_each(|line| one_line::<IgnoredAny>(line).map(drop)),

@@ -4,8 +4,8 @@ use std::{borrow::Cow, collections::BTreeMap, sync::OnceLock};
 
 use bytes::Bytes;
 use scanner_core::{
-    Attachment, Audience, Date, EngineAnswer, Facts, Input, Kind, Policy, Resource, RuleSet, Scanner, SettingsError,
-    Verdict, human, sarif, sniff_human, sniff_json, sniff_tsv, text_line, verdict_json_with,
+    Attachment, Audience, Date, EngineAnswer, Facts, Input, Kind, Policy, Resource, Review, RuleSet, Scanner,
+    SettingsError, Verdict, human, packet, sarif, sniff_human, sniff_json, sniff_tsv, text_line, verdict_json_with,
 };
 
 use crate::{
@@ -59,7 +59,8 @@ impl Bench {
             .map(|policy| Ok((policy.name.clone(), read_policy(&policy.name, &policy.text)?)))
             .collect::<Result<_, SettingsError>>()?;
         let built_in = scanner_rules::POLICIES.iter().map(|(name, _)| (*name, OnceLock::new())).collect();
-        Ok(Self { scanner: Scanner::new(rule_set(&setup.rules)?, setup.limits), policies, built_in })
+        let scanner = Scanner::new(rule_set(&setup.rules)?, setup.limits).bound_by(setup.binding.clone());
+        Ok(Self { scanner, policies, built_in })
     }
 
     /// A hold on the rules.
@@ -113,8 +114,10 @@ impl Bench {
         input.watch.clone_from(&job.watch);
         input.context.clone_from(&job.context);
         input.facts = job.facts();
+        input.facts.reviews = reviews(&job.reviews)?;
         let report = self.scanner.scan_beside(input, || engines().into_iter().map(EngineAnswer::from).collect());
-        let verdict = report.decide(policy, &audiences, today(job.now.as_deref()));
+        let now = today(job.now.as_deref());
+        let verdict = report.decide(policy, &audiences, now);
         let receipt = verdict.receipt();
         Ok(Answer {
             decision: Some(verdict.decision()),
@@ -130,6 +133,7 @@ impl Bench {
                 ScanFormat::Json => verdict_json_with(&verdict, &receipt),
                 ScanFormat::Human { color } => human(&verdict, color),
                 ScanFormat::Sarif => sarif(&verdict),
+                ScanFormat::Packet => packet(&verdict, &report.if_approved(policy, &audiences, now), &receipt),
             },
             receipt: receipt.as_str().to_owned(),
             counts: counts(&verdict),
@@ -190,6 +194,13 @@ fn counts(verdict: &Verdict) -> Counts {
 
 fn today(date: Option<&str>) -> Option<Date> {
     date?.parse().ok()
+}
+
+/// Reviews as the front read them.
+fn reviews(given: &[(String, String)]) -> Result<Vec<Review>, Box<Answer>> {
+    let read = |(key, json): &(String, String)| Review::from_json(&serde_json::from_str(json).ok()?, key);
+    let reviews: Option<_> = given.iter().map(read).collect();
+    reviews.ok_or_else(|| Answer::boxed("bad_review", "a review is not whole"))
 }
 
 fn sniff(job: &SniffJob) -> Answer {

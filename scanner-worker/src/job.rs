@@ -41,6 +41,8 @@ pub struct ScanJob {
     pub release: Vec<String>,
     /// What external engines said, where that is known before the scan: from a receipt, or with a death.
     pub engines: Vec<Engine>,
+    /// Reviews whose signatures were checked: the id of the key, and what was signed.
+    pub reviews: Vec<(String, String)>,
 }
 
 /// How a verdict is told.
@@ -55,6 +57,8 @@ pub enum ScanFormat {
     },
     /// A SARIF log in a line.
     Sarif,
+    /// The page for the person who decides.
+    Packet,
 }
 
 /// How a worker ended that did not answer.
@@ -125,6 +129,7 @@ impl ScanJob {
             death: None,
             release: Vec::new(),
             engines: Vec::new(),
+            reviews: Vec::new(),
         }
     }
 

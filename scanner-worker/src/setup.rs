@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt, path::PathBuf, time::Duration};
 
-use scanner_core::{Limits, Resource, SettingsError};
+use scanner_core::{Binding, Limits, Resource, SettingsError};
 use serde::{Deserialize, Serialize};
 
 use crate::bench::{read_policy, rule_set};
@@ -25,6 +25,8 @@ pub struct Setup {
     pub rules: Vec<(String, String)>,
     /// The policies that jobs may ask for, beside the built-in ones.
     pub policies: Vec<NamedPolicy>,
+    /// The key that receipts bind guessable content with. Unlike a key that signs, it is given to the worker.
+    pub binding: Option<Binding>,
     /// The executable to start as a worker, if it is not the front's own. It must call [`serve`](fn@crate::serve) when its
     /// first argument is [`WORKER_ARGUMENT`](crate::WORKER_ARGUMENT).
     pub executable: Option<PathBuf>,
@@ -41,6 +43,7 @@ impl Default for Setup {
             limits: Limits::default(),
             rules: Vec::new(),
             policies: Vec::new(),
+            binding: None,
             executable: None,
             start: Duration::from_secs(30),
             strict: false,
@@ -71,6 +74,7 @@ impl Setup {
                 .collect(),
             rules: self.rules.clone(),
             policies: self.policies.clone(),
+            binding: self.binding.as_ref().map(|binding| binding.as_bytes().to_vec()),
         };
         // Strings and numbers only: this cannot fail.
         serde_json::to_vec(&head).unwrap_or_default()
@@ -95,11 +99,12 @@ impl From<SettingsError> for SetupError {
     }
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct SetupHead {
     limits: BTreeMap<String, u64>,
     rules: Vec<(String, String)>,
     policies: Vec<NamedPolicy>,
+    binding: Option<Vec<u8>>,
 }
 
 impl SetupHead {
@@ -111,6 +116,7 @@ impl SetupHead {
         let limits = Resource::ALL.into_iter().fold(Limits::NOTHING, |limits, resource| {
             limits.with(resource, self.limits.get(resource.name()).copied().unwrap_or(0))
         });
-        Setup { limits, rules: self.rules, policies: self.policies, ..Setup::default() }
+        let binding = self.binding.and_then(Binding::new);
+        Setup { limits, rules: self.rules, policies: self.policies, binding, ..Setup::default() }
     }
 }

@@ -45,6 +45,24 @@ impl Excerpt {
         Self(out)
     }
 
+    /// The beginning of a text, with every secret masked. Lines stay lines.
+    pub(crate) fn beginning(text: &[u8], most: usize, secrets: &[Secret]) -> Self {
+        let end = most.min(text.len());
+        let mut out = String::new();
+        push_masked(&mut out, text, 0..end, secrets, |out, bytes| {
+            for (nth, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
+                if nth > 0 {
+                    out.push('\n');
+                }
+                push_visible(out, line);
+            }
+        });
+        if end < text.len() {
+            out.push('…');
+        }
+        Self(out)
+    }
+
     /// The redacted text.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -163,6 +181,16 @@ mod tests {
             prop_assert!(!shown.as_str().contains(mark));
             prop_assert!(!shown.as_str().contains(lone_byte));
         }
+    }
+
+    #[test]
+    fn a_beginning_keeps_lines_and_hides_what_acts() {
+        let text = b"one\ttwo\nkey=hunter2hunter2\n\x1b[2Jthree\r\nfour";
+        let secret = Secret { range: 12..26, public_prefix: 0 };
+        let shown = |most| Excerpt::beginning(text, most, std::slice::from_ref(&secret)).0;
+        assert_eq!(shown(100), "one\\ttwo\nkey=…[8-15 characters hidden]\n\\u{1b}[2Jthree\\r\nfour", "whole");
+        assert_eq!(shown(3), "one…");
+        assert_eq!(shown(14), "one\\ttwo\nkey=…[8-15 characters hidden]…", "cut inside the secret");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::{
     bundle::ArtifactId,
     finding::{Coordinate, Evidence, Finding, Gap, Reason, Severity, visible},
     policy::{Decision, Deliver},
-    scan::Scan,
+    scan::{Ruling, Scan},
     verdict::Verdict,
 };
 
@@ -100,6 +100,13 @@ fn head(out: &mut String, verdict: &Verdict, paint: Paint) {
         })
         .collect();
     line!(out, "  {}", audiences.join(" · "));
+    if let Some(review) = verdict.review() {
+        let did = match review.ruling {
+            Ruling::Approve => "Approved",
+            Ruling::Reject => "Rejected",
+        };
+        line!(out, "  {did} by {} on {}: {}", visible(&review.by), visible(&review.at), visible(&review.reason));
+    }
     if !verdict.is_enforced() {
         line!(out, "  The policy \"{}\" only reports: nothing is held back.", visible(verdict.policy_name()));
     }
@@ -161,7 +168,7 @@ fn title(finding: &Finding) -> String {
 }
 
 /// The artifact and the place in it: `report.zip!data/chart.png, chunk tEXt, offset 812`.
-fn position(scan: &Scan, finding: &Finding) -> String {
+pub(super) fn position(scan: &Scan, finding: &Finding) -> String {
     let mut parts = vec![of_artifact(scan, finding.artifact)];
     let coordinates = &finding.place.0;
     for (key, coordinate) in coordinates {
@@ -229,7 +236,7 @@ fn unseen(out: &mut String, scan: &Scan, paint: Paint) {
 }
 
 /// How to get it seen.
-fn advice(reason: Reason) -> Option<&'static str> {
+pub(super) fn advice(reason: Reason) -> Option<&'static str> {
     Some(match reason {
         Reason::Limit(_) => "If the input is honest, raise the limit with --limit.",
         Reason::Malformed => "Ask the producer for a file that is whole.",
@@ -246,7 +253,7 @@ fn advice(reason: Reason) -> Option<&'static str> {
 }
 
 /// Bytes as people say them.
-fn size(bytes: u64) -> String {
+pub(super) fn size(bytes: u64) -> String {
     const UNITS: [(&str, u64); 2] = [("MiB", 1024 * 1024), ("KiB", 1024)];
     for (unit, factor) in UNITS {
         if let (Some(whole), Some(rest)) = (bytes.checked_div(factor), bytes.checked_rem(factor))

@@ -46,6 +46,7 @@ struct VerdictV1<'a> {
     limits: NumbersV1,
     spent: NumbersV1,
     context: &'a BTreeMap<String, String>,
+    review: Option<ReviewV1<'a>>,
     receipt: ReceiptV1,
 }
 
@@ -220,6 +221,17 @@ struct EngineV1<'a> {
     answer: &'a str,
 }
 
+/// What a person said, where that counted.
+#[derive(Serialize)]
+struct ReviewV1<'a> {
+    decision: &'static str,
+    by: &'a str,
+    reason: &'a str,
+    at: &'a str,
+    key: &'a str,
+    receipt: &'a str,
+}
+
 #[derive(Serialize)]
 struct ReceiptV1 {
     sha256: String,
@@ -324,6 +336,14 @@ impl<'a> VerdictV1<'a> {
             limits: NumbersV1 { numbers: scan.limits, of_process: true },
             spent: NumbersV1 { numbers: scan.spent, of_process: false },
             context: &scan.context,
+            review: verdict.review().map(|review| ReviewV1 {
+                decision: review.ruling.name(),
+                by: &review.by,
+                reason: &review.reason,
+                at: &review.at,
+                key: &review.key,
+                receipt: &review.receipt,
+            }),
             receipt: ReceiptV1 { sha256: receipt.sha256() },
         }
     }

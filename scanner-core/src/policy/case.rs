@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::Override;
 use crate::{
     bundle::{ArtifactId, Trust},
     finding::{Confidence, Evidence, Finding, Severity},
@@ -82,6 +83,8 @@ pub struct Case {
     pub complete: bool,
     /// Whether what is in no artifact, but in the envelope itself, can be cleaned.
     pub cleanable: bool,
+    /// What a person decided about the whole.
+    pub by_person: Option<Override>,
 }
 
 /// The id of a finding by its position: `f0`, `f1`, ….
@@ -140,6 +143,7 @@ impl Case {
                 .collect(),
             complete: scan.is_complete(),
             cleanable: cleanable(None),
+            by_person: None,
         }
     }
 }

@@ -6,20 +6,25 @@ use std::{
 };
 
 use super::{
-    Audience, AudienceSettings, Case, CaseArtifact, CaseFinding, CaseGap, Date, Decision, Deliver, Policy,
-    clause::Clause, tree::Tree,
+    Audience, AudienceSettings, Case, CaseArtifact, CaseFinding, CaseGap, Date, Decision, Deliver, Override, Policy,
+    clause::Clause,
+    lift::{APPROVED, REJECTED, rejected},
+    tree::Tree,
 };
 
 /// Names in `because` that are no clause of a file.
-pub(super) const RESERVED: [&str; 7] =
-    [FLOOR, INCOMPLETE, INLINE, MAX_TEXT_BYTES, NO_CLEANER, OTHERWISE, UNKNOWN_AUDIENCE];
+pub(super) const RESERVED: [&str; 9] =
+    [APPROVED, FLOOR, INCOMPLETE, INLINE, MAX_TEXT_BYTES, NO_CLEANER, OTHERWISE, REJECTED, UNKNOWN_AUDIENCE];
 const FLOOR: &str = "floor";
 const INLINE: &str = "inline";
-const INCOMPLETE: &str = "incomplete";
+pub(super) const INCOMPLETE: &str = "incomplete";
 const MAX_TEXT_BYTES: &str = "max_text_bytes";
 const NO_CLEANER: &str = "no_cleaner";
 const OTHERWISE: &str = "otherwise";
 const UNKNOWN_AUDIENCE: &str = "unknown_audience";
+
+/// What is answered where nothing may leave.
+const BLOCKED: Answer = Answer { decision: Decision::Block, deliver: Deliver::Nothing };
 
 /// Reasons given for one audience. Each clause comes once before any comes twice, so a flood hides none.
 const REASONS: usize = 20;
@@ -73,7 +78,8 @@ pub struct Answer {
 /// A clause that took part in the decision.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Because {
-    /// Its name; or `otherwise`, `floor`, `incomplete`, `inline`, `max_text_bytes`, `no_cleaner`, `unknown_audience`.
+    /// Its name; or `approved`, `floor`, `incomplete`, `inline`, `max_text_bytes`, `no_cleaner`, `otherwise`,
+    /// `rejected`, `unknown_audience`.
     pub clause: String,
     /// What it was about.
     pub cause: Cause,
@@ -104,8 +110,18 @@ impl Policy {
             .map(|audience| match self.settings(audience) {
                 None => ForAudience::unknown(case, audience),
                 Some(settings) => {
-                    let judged = self.judge(case, &tree, &excepted, audience, settings);
-                    gather(case, &tree, &judged, audience, settings)
+                    let mut judged = self.judge(case, &tree, &excepted, audience, settings);
+                    let answer = gather(case, &tree, &judged, audience, settings);
+                    match &case.by_person {
+                        Some(Override::Approved(approval))
+                            if answer.decision == Decision::Review && approval.is_for(audience) =>
+                        {
+                            approval.lift(case, &mut judged);
+                            gather(case, &tree, &judged, audience, settings)
+                        }
+                        Some(Override::Rejected) => answer.rejected(),
+                        Some(Override::Approved(_)) | None => answer,
+                    }
                 }
             })
             .map(|answer| if self.enforced { answer } else { answer.reported_only() })
@@ -196,31 +212,41 @@ impl Policy {
 impl ForAudience {
     /// For an audience of which the policy says nothing: nothing leaves.
     fn unknown(case: &Case, audience: &Audience) -> Self {
-        let blocked = Answer { decision: Decision::Block, deliver: Deliver::Nothing };
         Self {
             audience: audience.clone(),
-            decision: blocked.decision,
-            deliver: blocked.deliver,
+            decision: BLOCKED.decision,
+            deliver: BLOCKED.deliver,
             would_be: None,
             because: vec![Because { clause: UNKNOWN_AUDIENCE.to_owned(), cause: Cause::Unlisted }],
-            artifacts: vec![blocked; case.artifacts.len()],
-            findings: vec![blocked.decision; case.findings.len()],
-            gaps: vec![blocked.decision; case.gaps.len()],
+            artifacts: vec![BLOCKED; case.artifacts.len()],
+            findings: vec![BLOCKED.decision; case.findings.len()],
+            gaps: vec![BLOCKED.decision; case.gaps.len()],
         }
+    }
+
+    /// The same answer to everything.
+    fn all(self, answer: Answer) -> Self {
+        Self {
+            decision: answer.decision,
+            deliver: answer.deliver,
+            artifacts: vec![answer; self.artifacts.len()],
+            findings: vec![answer.decision; self.findings.len()],
+            gaps: vec![answer.decision; self.gaps.len()],
+            ..self
+        }
+    }
+
+    /// The same, when a person rejected it.
+    fn rejected(mut self) -> Self {
+        self.because.insert(0, rejected());
+        self.because.truncate(REASONS);
+        self.all(BLOCKED)
     }
 
     /// The same, when the policy only reports.
     fn reported_only(self) -> Self {
-        let allowed = Answer { decision: Decision::Allow, deliver: Deliver::Original };
-        Self {
-            decision: allowed.decision,
-            deliver: allowed.deliver,
-            would_be: Some(self.decision),
-            artifacts: vec![allowed; self.artifacts.len()],
-            findings: vec![allowed.decision; self.findings.len()],
-            gaps: vec![allowed.decision; self.gaps.len()],
-            ..self
-        }
+        let would_be = Some(self.decision);
+        Self { would_be, ..self.all(Answer { decision: Decision::Allow, deliver: Deliver::Original }) }
     }
 }
 
@@ -271,8 +297,9 @@ fn gather(
     let deliver = match own {
         _ if whole.decision >= Decision::Review => Deliver::Nothing,
         Deliver::Nothing => Deliver::Nothing,
-        Deliver::Original if roots.iter().all(|root| *root == Deliver::Original) => Deliver::Original,
         _ if !roots.is_empty() && roots.iter().all(|root| *root == Deliver::Nothing) => Deliver::Nothing,
+        // What is to be cleaned may stand in no artifact, but in the envelope itself.
+        Deliver::Original if roots.iter().all(|root| *root == Deliver::Original) => Deliver::Original,
         _ => Deliver::Release,
     };
     // Findings come first, then gaps.
@@ -298,13 +325,13 @@ pub(super) fn is_floored(reason: &str) -> bool {
 
 /// The answer to one finding or gap.
 #[derive(Clone, Debug)]
-struct Judged<'a> {
+pub(super) struct Judged<'a> {
     /// Position of its artifact in the case; `None` for the whole.
     at: Option<usize>,
     cause: Cause,
-    decision: Decision,
+    pub(super) decision: Decision,
     withhold: bool,
-    clause: &'a str,
+    pub(super) clause: &'a str,
 }
 
 impl Judged<'_> {
@@ -355,9 +382,9 @@ impl Sum {
     }
 }
 
-/// The reasons worth telling: what is above `allow` or held back, worst first, each clause once before any twice.
+/// The reasons worth telling: what is above `allow`, held back or approved, worst first, each clause once before any twice.
 fn because(judged: &[Judged<'_>], unclean: &[usize], held: bool) -> Vec<Because> {
-    let told = judged.iter().filter(|one| one.decision > Decision::Allow || one.withhold);
+    let told = judged.iter().filter(|one| one.decision > Decision::Allow || one.withhold || one.clause == APPROVED);
     let told = told.map(|one| (one.decision, one.clause, &one.cause));
     // `unclean` was gathered backwards.
     let unclean = unclean.iter().rev().filter_map(|nth| judged.get(*nth));

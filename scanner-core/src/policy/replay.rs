@@ -53,6 +53,7 @@ impl Case {
             gaps: root.list("gaps", gap)?,
             complete: root.boolean("complete")?,
             cleanable: false,
+            by_person: None,
         };
         let totals = root.key("totals")?;
         let totals = At { value: totals, path: "/totals" };

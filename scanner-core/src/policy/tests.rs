@@ -11,6 +11,7 @@ mod decide;
 mod files;
 mod guide;
 mod laws;
+mod lift;
 mod replay;
 mod table;
 
@@ -76,7 +77,7 @@ fn gap(id: &str, artifact: Option<u32>, reason: &str) -> CaseGap {
 
 /// A case that is complete when it has no gap.
 fn case(artifacts: Vec<CaseArtifact>, findings: Vec<CaseFinding>, gaps: Vec<CaseGap>) -> Case {
-    Case { complete: gaps.is_empty(), artifacts, findings, gaps, cleanable: false }
+    Case { complete: gaps.is_empty(), artifacts, findings, gaps, cleanable: false, by_person: None }
 }
 
 fn decide_for(policy: &Policy, case: &Case, audience: &Audience) -> ForAudience {

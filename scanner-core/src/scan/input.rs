@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 
+use super::Review;
 use crate::{bundle::Bundle, envelope::Attachment, finding::Reason};
 
 /// What an input is, as far as the caller knows.
@@ -53,6 +54,8 @@ pub struct Facts {
     pub death: Option<(Reason, String)>,
     /// What external engines said.
     pub engines: Vec<EngineAnswer>,
+    /// What people said, in statements whose signatures were checked. The one that counts is recorded.
+    pub reviews: Vec<Review>,
 }
 
 impl Facts {

@@ -374,7 +374,8 @@ fn is_redaction(secret: &[u8]) -> bool {
     let inside = secret.strip_prefix(b"[").and_then(|rest| rest.strip_suffix(b"]"));
     let kind = inside.and_then(|inside| inside.strip_prefix(b"secret:").or_else(|| inside.strip_prefix(b"pii:")));
     kind.is_some_and(|kind| {
-        kind.len() <= 64 && kind.iter().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-:".contains(byte))
+        kind.len() <= 64
+            && kind.iter().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-:".contains(byte))
     })
 }
 

@@ -62,8 +62,16 @@ fn one_gap() -> impl Strategy<Value = CaseGap> {
 }
 
 fn cases() -> impl Strategy<Value = Case> {
-    (artifacts(), vec(one_finding(), 0..6), vec(one_gap(), 0..4), any::<bool>())
-        .prop_map(|(artifacts, findings, gaps, complete)| Case { artifacts, findings, gaps, complete, cleanable: true })
+    (artifacts(), vec(one_finding(), 0..6), vec(one_gap(), 0..4), any::<bool>()).prop_map(
+        |(artifacts, findings, gaps, complete)| Case {
+            artifacts,
+            findings,
+            gaps,
+            complete,
+            cleanable: true,
+            by_person: None,
+        },
+    )
 }
 
 static SHIPPED: LazyLock<[Policy; 4]> = LazyLock::new(|| ["permissive", "default", "strict", "report-only"].map(named));
