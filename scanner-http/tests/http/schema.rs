@@ -172,7 +172,7 @@ fn verdicts_fit_their_schema() {
     let schema = schema("verdict.json");
     let met = fit(&schema, verdicts);
     // What this version never fills, or no body above does.
-    let later = ["reference.request.", ".engines.", "finding.span.", "artifact.also"];
+    let later = [".review.", "reference.request.", ".engines.", "finding.span.", "artifact.also"];
     let missing: Vec<String> = named(&schema)
         .into_iter()
         .filter(|name| !met.contains(name) && !later.iter().any(|later| name.starts_with(later)))
