@@ -14,7 +14,7 @@ use crate::{
         cleaning::{Cleaning, Part, Uncleanable, Washer},
     },
     limits::Budget,
-    policy::{Audience, AudienceSettings, Case, Date, Decided, Decision, Override, Policy},
+    policy::{Audience, AudienceSettings, Case, Date, Decided, Decision, Deliver, Override, Policy},
     scan::{ArtifactRecord, Input, Kind, Report, Scanner},
 };
 
@@ -144,6 +144,18 @@ struct Changes {
     any: bool,
 }
 
+type Did = BTreeMap<(String, &'static str), u64>;
+
+/// Adds what a round did to what was done before.
+fn note(did: &mut Did, done: Vec<(String, BTreeMap<&'static str, u64>)>) {
+    for (place, done) in done {
+        for (action, count) in done {
+            let sum = did.entry((place.clone(), action)).or_default();
+            *sum = sum.saturating_add(count);
+        }
+    }
+}
+
 /// Where an artifact stands, whatever its number in this scan or that: the same shape has the same places.
 fn place_of(report: &Report, record: &ArtifactRecord) -> String {
     let reference = record.reference.and_then(|at| report.references.get(at));
@@ -159,7 +171,7 @@ impl Work<'_> {
         let mut current = input;
         let mut next = first;
         let mut artifacts: BTreeMap<String, Option<Bytes>> = BTreeMap::new();
-        let mut did: BTreeMap<(String, &'static str), u64> = BTreeMap::new();
+        let mut did = Did::new();
         let mut roots: BTreeMap<String, ArtifactId> = BTreeMap::new();
         let mut scans = 0u64;
         for round in 0..ROUNDS {
@@ -180,8 +192,24 @@ impl Work<'_> {
             }
             let decided = self.maker.decide(&report);
             match decided.decision {
-                Decision::Allow if round == 0 => return Ok(None),
                 Decision::Allow => {
+                    let changes = self.finish(&report, &decided, round)?;
+                    if changes.any {
+                        note(&mut did, changes.did);
+                        artifacts.extend(changes.artifacts);
+                        current = apply(
+                            changes.placer,
+                            changes.attached,
+                            &changes.bundled,
+                            changes.name,
+                            current,
+                            &mut self.budget,
+                        )?;
+                        continue;
+                    }
+                    if round == 0 {
+                        return Ok(None);
+                    }
                     let named = |place: &String| roots.get(place).copied();
                     return Ok(Some(Released {
                         sha256: sha256_hex(&current.bytes),
@@ -210,17 +238,66 @@ impl Work<'_> {
             if !changes.any {
                 return Err("nothing here can take out what was found".into());
             }
-            for (place, done) in changes.did {
-                for (action, count) in done {
-                    let sum = did.entry((place.clone(), action)).or_default();
-                    *sum = sum.saturating_add(count);
-                }
-            }
+            note(&mut did, changes.did);
             artifacts.extend(changes.artifacts);
             current =
                 apply(changes.placer, changes.attached, &changes.bundled, changes.name, current, &mut self.budget)?;
         }
         Err("something is left after every round of cleaning".into())
+    }
+
+    /// What is left to do where everything is allowed: what the policy does not show there is replaced, and where
+    /// something changes anyway long texts keep head and tail.
+    fn finish(&mut self, report: &Report, decided: &Decided, round: usize) -> Result<Changes, Uncleanable> {
+        let mut changes = Changes::default();
+        let Some(answers) = decided.audiences.first() else { return Ok(changes) };
+        let is_envelope = !matches!(report.source.kind, "file" | "text");
+        let roots = report.artifacts.iter().zip(&answers.artifacts).filter(|(record, _)| record.parent.is_none());
+        for (record, answer) in roots.clone() {
+            if is_envelope && answer.deliver == Deliver::Nothing && !record.written.is_empty() {
+                self.replace(report, record, "policy.withheld", &mut changes)?;
+            }
+        }
+        let settings = self.maker.policy.settings(self.maker.audience);
+        let most = settings.and_then(|settings| settings.max_text_bytes).filter(|_| round > 0 && !changes.any);
+        for (record, _) in roots {
+            let Some(most) = most.filter(|most| record.origin.is_text() && record.size > *most) else { continue };
+            let Some(bytes) = report.bytes_of(record.id) else { continue };
+            let words = Words { text: &bytes, origin: record.origin, shown: self.maker.shown(), again: false };
+            let edits = words.shortened(most, settings.map(|settings| settings.keep).unwrap_or_default());
+            if !edits.is_empty() {
+                let short = applied(&bytes, &edits);
+                self.put(report, record, &edits, &short, &mut changes)?;
+                changes.artifacts.insert(place_of(report, record), Some(short));
+                changes.did.push((place_of(report, record), BTreeMap::from([("left out the middle", 1)])));
+            }
+        }
+        Ok(changes)
+    }
+
+    /// Puts something else in the place of an artifact that must not leave.
+    fn replace(
+        &mut self,
+        report: &Report,
+        record: &ArtifactRecord,
+        category: &str,
+        changes: &mut Changes,
+    ) -> Result<(), Uncleanable> {
+        let bytes = report.bytes_of(record.id).ok_or(Uncleanable::from("it cannot be unpacked again"))?;
+        let mime = record.declared.as_deref().unwrap_or(record.kind.mime);
+        let stand_in = match record.kind.is_text {
+            true => stand_in::words(category, record.origin).into_bytes(),
+            false => stand_in::bytes(mime),
+        };
+        if bytes == stand_in {
+            return Err("what stands in its place is not allowed either".into());
+        }
+        let edits = [Edit { range: 0..bytes.len(), with: stand_in.clone() }];
+        self.put(report, record, &edits, &stand_in.into(), changes)?;
+        let place = place_of(report, record);
+        changes.artifacts.insert(place.clone(), None);
+        changes.did.push((place, BTreeMap::from([("replaced", 1)])));
+        Ok(())
     }
 
     /// Scans an input again, with every secret that was taken out on the watch list.
@@ -319,16 +396,7 @@ impl Work<'_> {
                     .copied()
                     .filter(|finding| !(has_format && round == 0 && is_structural(finding)))
                     .collect();
-                let mut edits = words.edits(&spoken, &mut self.ledger, &mut did);
-                let settings = self.maker.policy.settings(self.maker.audience);
-                if let (true, Some(most)) =
-                    (edits.is_empty() && record.origin.is_text(), settings.and_then(|set| set.max_text_bytes))
-                    && u64::try_from(bytes.len()).unwrap_or(u64::MAX) > most
-                {
-                    edits = words.shortened(most, settings.map(|set| set.keep).unwrap_or_default());
-                    did.insert("left out the middle", 1);
-                }
-                edits
+                words.edits(&spoken, &mut self.ledger, &mut did)
             }
             false => Vec::new(),
         };
@@ -355,21 +423,8 @@ impl Work<'_> {
                 changes.artifacts.insert(place.clone(), Some(cleaned));
             }
             Ok(None) | Err(_) if is_envelope => {
-                let category = own.iter().chain(&inside).map(|finding| &*finding.rule.category).next();
-                let category = category.unwrap_or("policy.violation");
-                let stand_in = match record.kind.is_text && record.origin.is_text() {
-                    true => stand_in::words(category, record.origin).into_bytes(),
-                    false => {
-                        stand_in::bytes(record.declared.as_deref().unwrap_or(record.kind.mime), category, record.origin)
-                    }
-                };
-                if bytes == stand_in {
-                    return Err("what stands in its place is not allowed either".into());
-                }
-                let edits = [Edit { range: 0..bytes.len(), with: stand_in.clone() }];
-                self.put(report, record, &edits, &stand_in.into(), changes)?;
-                changes.artifacts.insert(place.clone(), None);
-                did.insert("replaced", 1);
+                let category = own.iter().chain(&inside).map(|finding| finding.rule.category.clone()).next();
+                self.replace(report, record, category.as_deref().unwrap_or("policy.withheld"), changes)?;
             }
             Ok(None) if changes.name.is_some() => {}
             Ok(None) => return Err("nothing here can take out what was found".into()),

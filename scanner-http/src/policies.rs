@@ -103,7 +103,6 @@ fn case(risk: Risk, trust: Trust) -> Case {
         sha256: String::new(),
         is_text: false,
         cleanable: true,
-        text_bytes: None,
     };
     let mut next = 0;
     let mut id = || {

@@ -34,8 +34,6 @@ pub struct CaseArtifact {
     pub opaque: bool,
     /// Whether something here can clean it. Where `sanitize` is decided and nothing can, nothing is delivered.
     pub cleanable: bool,
-    /// Bytes of a text that is handed on in place, as a stream is; `None` for what is served as a file.
-    pub text_bytes: Option<u64>,
 }
 
 /// A finding as a policy sees it: one that is listed, or one that was only counted (`id` and `fingerprint` empty).
@@ -127,7 +125,6 @@ impl Case {
                     is_text: artifact.kind.is_text,
                     opaque: artifact.kind.is_opaque(),
                     cleanable: cleanable(Some(artifact.id)),
-                    text_bytes: artifact.origin.is_text().then_some(artifact.size),
                 })
                 .collect(),
             findings: listed.chain(counted).collect(),

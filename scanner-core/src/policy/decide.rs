@@ -13,12 +13,11 @@ use super::{
 };
 
 /// Names in `because` that are no clause of a file.
-pub(super) const RESERVED: [&str; 9] =
-    [APPROVED, FLOOR, INCOMPLETE, INLINE, MAX_TEXT_BYTES, NO_CLEANER, OTHERWISE, REJECTED, UNKNOWN_AUDIENCE];
+pub(super) const RESERVED: [&str; 8] =
+    [APPROVED, FLOOR, INCOMPLETE, INLINE, NO_CLEANER, OTHERWISE, REJECTED, UNKNOWN_AUDIENCE];
 const FLOOR: &str = "floor";
 const INLINE: &str = "inline";
 pub(super) const INCOMPLETE: &str = "incomplete";
-const MAX_TEXT_BYTES: &str = "max_text_bytes";
 const NO_CLEANER: &str = "no_cleaner";
 const OTHERWISE: &str = "otherwise";
 const UNKNOWN_AUDIENCE: &str = "unknown_audience";
@@ -78,7 +77,7 @@ pub struct Answer {
 /// A clause that took part in the decision.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Because {
-    /// Its name; or `approved`, `floor`, `incomplete`, `inline`, `max_text_bytes`, `no_cleaner`, `otherwise`,
+    /// Its name; or `approved`, `floor`, `incomplete`, `inline`, `no_cleaner`, `otherwise`,
     /// `rejected`, `unknown_audience`.
     pub clause: String,
     /// What it was about.
@@ -161,16 +160,6 @@ impl Policy {
             true => Judged::excepted(finding, tree),
             false => self.judge_finding(&clauses, finding, tree),
         });
-        let long = case.artifacts.iter().enumerate().filter(|(_, artifact)| {
-            artifact.text_bytes.zip(settings.max_text_bytes).is_some_and(|(size, most)| size > most)
-        });
-        let long = long.map(|(at, _)| Judged {
-            at: Some(at),
-            cause: Cause::Unlisted,
-            decision: Decision::Sanitize,
-            withhold: false,
-            clause: MAX_TEXT_BYTES,
-        });
         let gaps = case.gaps.iter().map(|gap| self.judge_gap(&clauses, gap, tree));
         let unseen = (!case.complete).then_some(Judged {
             at: None,
@@ -179,7 +168,7 @@ impl Policy {
             withhold: false,
             clause: INCOMPLETE,
         });
-        findings.chain(gaps).chain(long).chain(unseen).collect()
+        findings.chain(gaps).chain(unseen).collect()
     }
 
     fn judge_finding<'a>(&self, clauses: &[&'a Clause], finding: &CaseFinding, tree: &Tree<'_>) -> Judged<'a> {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{Case, CaseArtifact, CaseFinding, CaseGap, Decision, Deliver};
 use crate::{
-    bundle::{ArtifactId, Origin, Trust},
+    bundle::{ArtifactId, Trust},
     finding::{Confidence, Evidence, Severity},
     sniff::{Risk, type_of},
 };
@@ -87,10 +87,6 @@ fn artifact(at: &At<'_>) -> Result<CaseArtifact, String> {
         opaque: type_of(label).is_some_and(crate::sniff::Type::is_opaque),
         is_text: type_of(label).is_some_and(|kind| kind.is_text),
         cleanable: is("decision", Decision::Sanitize.name()) && is("deliver", Deliver::Release.name()),
-        text_bytes: match Origin::named(at.text("origin")?).is_some_and(Origin::is_text) {
-            true => Some(at.value.get("size").and_then(Value::as_u64).ok_or_else(|| at.expected("size", "a number"))?),
-            false => None,
-        },
     })
 }
 

@@ -50,7 +50,6 @@ fn artifact(id: u32) -> CaseArtifact {
         sha256: format!("{id:064x}"),
         is_text: false,
         cleanable: true,
-        text_bytes: None,
     }
 }
 

@@ -119,12 +119,14 @@ fn a_secret_goes_everywhere_or_nothing_leaves() {
 #[test]
 fn a_long_text_keeps_head_and_tail() {
     let text: String = (0..20_000).map(|row| format!("row {row}\n")).collect();
+    assert_eq!(leaves(Input::text(text.clone()), &Audience::MODEL), Ok(text.clone()), "nothing has to change");
+    let text = text.replace("row 3\n", &format!("{ORDER}\n"));
     let out = leaves(Input::text(text.clone()), &Audience::MODEL).unwrap();
     assert!(out.len() <= 65_536 && out.starts_with("row 0\n") && out.ends_with("row 19999\n"));
-    let note = out.split("\n[").nth(1).unwrap();
-    let left_out: usize = note.split(' ').next().unwrap().parse().unwrap();
-    assert_eq!(text.len() - left_out, out.len() - format!("\n[{left_out} bytes left out]\n").len());
-    assert_eq!(leaves(Input::text(text.clone()), &Audience::PAGE), Ok(text));
+    let (before, _) = out.split_once(" bytes left out]\n").unwrap();
+    let left_out: usize = before.rsplit("\n[").next().unwrap().parse().unwrap();
+    assert_eq!(out.lines().nth(3), Some("[removed from stdout: injection.override]"));
+    assert!(left_out > 100_000 && out.len() > 65_000, "{left_out} {}", out.len());
 }
 
 #[test]
@@ -163,4 +165,20 @@ fn a_report_is_served_whole_in_a_sandbox_when_the_policy_says_so() {
     let (bytes, policy_header) = served(&policy("default"));
     assert!(!String::from_utf8_lossy(&bytes).contains("script"));
     assert!(policy_header.starts_with("sandbox; default-src 'none'"), "{policy_header}");
+}
+
+#[test]
+fn what_is_not_shown_there_leaves_a_place_that_is_empty() {
+    // A sound is fit to be saved and not to be shown in a page.
+    let mut wave =
+        b"RIFF\x2c\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0\x40\x1f\0\0\x01\0\x08\0data\x08\0\0\0".to_vec();
+    wave.extend_from_slice(&[0x80; 8]);
+    let bundle = |file: &str| {
+        format!(
+            "{{\"schema\":\"scanner.bundle/v1\",\"calls\":[{{\"stdout\":\"done\",\"files\":[{{\"name\":\"a.wav\",\"base64\":\"{file}\"}}]}}]}}"
+        )
+    };
+    let before = bundle(&data_encoding::BASE64.encode(&wave));
+    assert_eq!(leaves(Input::auto(before.clone()), &Audience::PAGE), Ok(bundle("")));
+    assert_eq!(leaves(Input::auto(before.clone()), &Audience::DOWNLOAD), Ok(before));
 }
