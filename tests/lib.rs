@@ -39,26 +39,41 @@ pub fn shared() -> Option<PathBuf> {
 #[allow(clippy::expect_used, reason = "a bank that cannot be read is a broken checkout")]
 pub fn honest_texts() -> impl Iterator<Item = String> {
     let bank = fs::read_to_string(root().join("tests/bank/honest.tsv")).expect("tests/bank/honest.tsv");
-    let mut files: Vec<PathBuf> = shared()
-        .and_then(|shared| fs::read_dir(shared.join("corpora/text")).ok())
+    worded(&bank).into_iter().chain(labelled("honest-", "benign"))
+}
+
+/// Texts that order a model about: the statements of `tests/bank`, and the labelled ones where there are any.
+///
+/// # Panics
+/// When the bank cannot be read.
+#[allow(clippy::expect_used, reason = "a bank that cannot be read is a broken checkout")]
+pub fn attack_texts() -> impl Iterator<Item = String> {
+    let bank = fs::read_to_string(root().join("tests/bank/attacks.tsv")).expect("tests/bank/attacks.tsv");
+    worded(&bank).into_iter().chain(labelled("attacks-", ""))
+}
+
+/// The texts of a bank: the third cell of each line.
+fn worded(bank: &str) -> Vec<String> {
+    bank.lines().filter_map(|line| line.splitn(3, '\t').nth(2).map(|text| text.replace("\\n", "\n"))).collect()
+}
+
+/// The labelled texts of the files whose names begin so, with that label; with any where it is empty.
+fn labelled(begins: &str, label: &str) -> Vec<String> {
+    let folder = shared().and_then(|shared| fs::read_dir(shared.join("corpora/text")).ok());
+    let mut files: Vec<PathBuf> = folder
         .into_iter()
         .flat_map(|folder| folder.flatten().map(|entry| entry.path()))
-        .filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("honest-")))
+        .filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(begins)))
         .collect();
     files.sort();
-    let labelled = files.into_iter().flat_map(|path| {
-        let lines = fs::read_to_string(path).unwrap_or_default();
-        let texts: Vec<String> = lines
-            .lines()
-            .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())
-            .filter(|record| record["label"] == "benign")
-            .filter_map(|record| record["text"].as_str().map(str::to_owned))
-            .collect();
-        texts
-    });
-    let bank: Vec<String> =
-        bank.lines().filter_map(|line| line.splitn(3, '\t').nth(2).map(|text| text.replace("\\n", "\n"))).collect();
-    bank.into_iter().chain(labelled)
+    let lines: Vec<String> = files.into_iter().map(|path| fs::read_to_string(path).unwrap_or_default()).collect();
+    lines
+        .iter()
+        .flat_map(|lines| lines.lines())
+        .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())
+        .filter(|record| label.is_empty() || record["label"] == label)
+        .filter_map(|record| record["text"].as_str().map(str::to_owned))
+        .collect()
 }
 
 /// One case of the corpus.

@@ -1,8 +1,10 @@
 //! What is released is allowed, by the same scanner under the same policy, and is as it is when released again.
-#![allow(clippy::panic, clippy::unwrap_used, reason = "tests")]
+#![allow(clippy::panic, clippy::print_stdout, clippy::unwrap_used, reason = "tests whose figures are asked for")]
 
-use scanner_core::{Audience, Decision, Delivery, Input, Limits, Release};
-use scanner_tests::{cases, decide, scanner};
+use std::collections::BTreeMap;
+
+use scanner_core::{Audience, Decision, Delivery, Evidence, Input, Limits, Release, Severity};
+use scanner_tests::{attack_texts, cases, decide, honest_texts, policy, scanner};
 
 #[test]
 fn whatever_leaves_of_a_case_is_allowed_and_stays_as_it_is() {
@@ -49,4 +51,45 @@ fn what_a_policy_only_reports_leaves_as_it_came() {
     for audience in Audience::BUILT_IN {
         assert!(matches!(verdict.release(&audience), Some(Release::Unchanged(bytes)) if &**bytes == text.as_bytes()));
     }
+}
+
+/// With the labelled texts beside the checkout (or in `SCANNER_SHARED`) the figures are
+/// `cargo test -p scanner-tests --test release -- --nocapture texts`.
+#[test]
+fn texts_that_order_a_model_about_leave_without_their_orders_and_honest_ones_as_they_came() {
+    let scanner = scanner(Limits::default());
+    let policy = policy("default");
+    let model = [Audience::MODEL];
+    let (mut attacks, mut cleaned, mut withheld) = (0_usize, 0_usize, 0_usize);
+    let mut left: BTreeMap<String, usize> = BTreeMap::new();
+    for text in attack_texts() {
+        attacks += 1;
+        let verdict = scanner.scan(Input::text(text)).decide(&policy, &model, None);
+        let bytes = match verdict.release(&Audience::MODEL) {
+            Some(Release::Unchanged(_)) => continue,
+            Some(Release::Cleaned(released)) => released.bytes.clone(),
+            _ => {
+                withheld += 1;
+                continue;
+            }
+        };
+        cleaned += 1;
+        let again = scanner.scan(Input::text(bytes));
+        for finding in again.findings.iter().filter(|finding| finding.severity >= Severity::Medium) {
+            if finding.evidence == Evidence::Use {
+                *left.entry(finding.rule.category.clone().into_owned()).or_default() += 1;
+            }
+        }
+    }
+    let (mut honest, mut same) = (0_usize, 0_usize);
+    for text in honest_texts() {
+        honest += 1;
+        let verdict = scanner.scan(Input::text(text)).decide(&policy, &model, None);
+        same += usize::from(matches!(verdict.release(&Audience::MODEL), Some(Release::Unchanged(_))));
+    }
+    println!("{attacks} attacks: {cleaned} cleaned, {withheld} withheld; left at medium or above: {left:?}");
+    println!("{same} of {honest} honest texts leave byte for byte as they came");
+    assert!(cleaned > 100 && honest > 100, "{cleaned} {honest}");
+    assert!(left.keys().all(|category| !category.starts_with("injection.")), "{left:?}");
+    assert!(same * 1000 >= honest * 995, "{same} of {honest}");
 }
