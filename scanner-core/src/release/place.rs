@@ -253,6 +253,39 @@ fn in_input(runs: &[(usize, usize)], offset: usize) -> Option<usize> {
     input.checked_add(offset.checked_sub(*document)?)
 }
 
+/// The change that makes one text of another and leaves what they have in common.
+pub(super) fn whole(before: &[u8], after: &[u8]) -> Edit {
+    let shortest = before.len().min(after.len());
+    let head = before.iter().zip(after).take_while(|(a, b)| a == b).count();
+    let tail = before.iter().rev().zip(after.iter().rev()).take_while(|(a, b)| a == b).count();
+    let mut head = head;
+    while head > 0 && before.get(head).is_some_and(|byte| byte & 0xc0 == 0x80) {
+        head = head.saturating_sub(1);
+    }
+    let mut tail = tail.min(shortest.saturating_sub(head));
+    while tail > 0 && before.get(before.len().saturating_sub(tail)).is_some_and(|byte| byte & 0xc0 == 0x80) {
+        tail = tail.saturating_sub(1);
+    }
+    let with = after.get(head..after.len().saturating_sub(tail)).unwrap_or_default().to_vec();
+    Edit { range: head..before.len().saturating_sub(tail), with }
+}
+
+/// Bytes with changes made, which are sorted and apart.
+pub(super) fn applied(bytes: &Bytes, edits: &[Edit]) -> Bytes {
+    if edits.is_empty() {
+        return bytes.clone();
+    }
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0usize;
+    for edit in edits {
+        out.extend_from_slice(bytes.get(at..edit.range.start).unwrap_or_default());
+        out.extend_from_slice(&edit.with);
+        at = edit.range.end;
+    }
+    out.extend_from_slice(bytes.get(at..).unwrap_or_default());
+    out.into()
+}
+
 /// As the inside of a JSON string (RFC 8259 §7).
 pub(super) fn escaped(text: &[u8]) -> Vec<u8> {
     let quoted = serde_json::Value::from(String::from_utf8_lossy(text)).to_string();
