@@ -2,7 +2,7 @@
 //! files are cleaned by their formats, and the outcome is scanned again under the same policy: only what comes back as
 //! `allow` is released. So cleaning twice changes nothing: what is released is what is allowed.
 
-use std::collections::BTreeMap;
+use std::{cell::RefCell, collections::BTreeMap};
 
 use bytes::Bytes;
 
@@ -16,6 +16,7 @@ use crate::{
 };
 
 mod headers;
+mod looks;
 mod place;
 mod round;
 mod stand_in;
@@ -27,6 +28,7 @@ mod words;
 
 pub use headers::{Served, safe_name, serving_headers};
 
+pub(crate) use looks::Looks;
 use round::{Did, apply, note, place_of};
 use words::Ledger;
 
@@ -94,6 +96,7 @@ pub(crate) struct Maker<'a> {
     pub(crate) audience: &'a Audience,
     pub(crate) now: Option<Date>,
     pub(crate) by_person: Option<&'a Override>,
+    pub(crate) looks: &'a RefCell<Looks>,
 }
 
 /// What came of trying.
@@ -139,7 +142,7 @@ impl Work<'_> {
                 Some(report) => report,
                 None => {
                     scans = scans.saturating_add(1);
-                    self.look(&current)
+                    self.look(&current)?
                 }
             };
             if round == 0 {
@@ -207,9 +210,10 @@ impl Work<'_> {
     }
 
     /// Scans an input again, with every secret that was taken out on the watch list.
-    fn look(&self, input: &Input) -> Report {
+    fn look(&self, input: &Input) -> Result<Report, Uncleanable> {
         let mut input = input.clone();
         input.watch.extend(self.ledger.sought().cloned());
-        self.maker.scanner.scan(input)
+        let looked = self.maker.looks.borrow_mut().look(self.maker.scanner, &input);
+        looked.ok_or_else(|| "it is too large to be scanned again after cleaning".into())
     }
 }

@@ -1,6 +1,6 @@
 //! A report judged by a policy.
 
-use std::collections::BTreeMap;
+use std::{cell::RefCell, collections::BTreeMap};
 
 use bytes::Bytes;
 
@@ -11,7 +11,7 @@ use crate::{
         Answer, Approval, Audience, AudienceSettings, Case, Date, Decided, Decision, Deliver, ForAudience, Override,
         Policy,
     },
-    release::{Maker, Released, Served, serving_headers},
+    release::{Looks, Maker, Released, Served, serving_headers},
     scan::{ArtifactRecord, Input, Report, Review, Ruling},
 };
 
@@ -131,8 +131,9 @@ impl Report {
         let mut decided =
             Decided { audiences: Vec::with_capacity(audiences.len()), ..policy.decide(&Case::default(), &[], now) };
         let mut releases = Vec::with_capacity(audiences.len());
+        let looks = RefCell::new(Looks::new());
         for audience in audiences {
-            let (answer, release) = self.judge(policy, audience, now, by_person);
+            let (answer, release) = self.judge(policy, audience, now, by_person, &looks);
             decided.audiences.extend(answer);
             releases.push(release);
         }
@@ -156,12 +157,13 @@ impl Report {
         audience: &Audience,
         now: Option<Date>,
         by_person: Option<&Override>,
+        looks: &RefCell<Looks>,
     ) -> (Option<ForAudience>, Held) {
         let decide = |cleanable: &dyn Fn(Option<ArtifactId>) -> bool| {
             let case = Case { by_person: by_person.cloned(), ..Case::of(self, cleanable) };
             policy.decide(&case, std::slice::from_ref(audience), now).audiences.pop()
         };
-        let maker = Maker { scanner: &self.scanner, policy, audience, now, by_person };
+        let maker = Maker { scanner: &self.scanner, policy, audience, now, by_person, looks };
         let Some(first) = decide(&|_| true) else { return (None, Held::default()) };
         if first.decision <= Decision::Sanitize && first.deliver == Deliver::Release {
             return match maker.release(self, &self.input) {
@@ -192,7 +194,7 @@ impl Report {
         for (record, answer) in self.artifacts.iter().zip(&first.artifacts) {
             if record.parent.is_none() && answer.decision == Decision::Sanitize && self.source.kind != "file" {
                 let part = self.alone(record).and_then(|input| {
-                    let report = self.scanner.scan(input.clone());
+                    let report = looks.borrow_mut().look(&self.scanner, &input)?;
                     maker.release(&report, &input).ok().flatten()
                 });
                 parts.extend(part.map(|released| (record.id, Some(released.bytes))));
