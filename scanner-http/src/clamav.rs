@@ -250,10 +250,14 @@ macro_rules! on {
 
 impl AsyncRead for Line {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        // Before anything is read: a reader that fails must not have filled its buffer.
+        if self.left == 0 {
+            return Poll::Ready(Err(io::ErrorKind::FileTooLarge.into()));
+        }
         let before = buffer.filled().len();
         ready!(on!(self, stream => stream.poll_read(cx, buffer)))?;
         let got = buffer.filled().len().saturating_sub(before);
-        self.left = self.left.checked_sub(got).ok_or(io::ErrorKind::FileTooLarge)?;
+        self.left = self.left.saturating_sub(got);
         Poll::Ready(Ok(()))
     }
 }
