@@ -11,7 +11,7 @@ use crate::service::Service;
 
 #[test]
 fn beyond_the_queue_the_answer_is_not_now() {
-    let service = Service::start("[workers]\ncount = 1\nqueue = 2\n");
+    let service = Service::start("[workers]\ncount = 1\nqueue = 2\n[limits]\nwall = \"60s\"\n");
     service.signal_workers(Signal::STOP);
     thread::scope(|scope| {
         let waiting: Vec<_> = (0..3).map(|_| scope.spawn(|| service.scan("audience=page", b"hello"))).collect();
@@ -21,7 +21,7 @@ fn beyond_the_queue_the_answer_is_not_now() {
             let answer = service.scan("audience=page", &[b'x'; 1000]);
             answer.is_error(503, "overloaded");
             assert_eq!(answer.header("retry-after"), Some("1"));
-            assert!(started.elapsed() < Duration::from_millis(500), "{:?}", started.elapsed());
+            assert!(started.elapsed() < Duration::from_secs(5), "it waited: {:?}", started.elapsed());
         }
         assert_eq!(service.admin("/healthz").status, 200);
         service.signal_workers(Signal::CONT);

@@ -154,7 +154,16 @@ impl Service {
         workers
     }
 
+    /// All of them: on a busy machine the last is started well after the first is ready.
     pub(crate) fn signal_workers(&self, signal: Signal) {
+        if signal == Signal::STOP {
+            let mut before = Vec::new();
+            while before.is_empty() || before != self.workers() {
+                before = self.workers();
+                self.until(&format!("scanner_workers {}", before.len().max(1)));
+                std::thread::sleep(Duration::from_millis(300));
+            }
+        }
         for worker in self.workers() {
             let _ = kill_process(worker, signal);
         }
