@@ -106,6 +106,8 @@ fn a_worker_that_hangs_is_a_verdict_in_time() {
     assert!(started.elapsed() < Duration::from_secs(20));
     assert_eq!((&verdict["decision"], &verdict["gaps"][0]["reason"]), (&"block".into(), &"timeout".into()));
     service.until("scanner_worker_deaths_total{reason=\"timeout\"} 1");
+    // The spare one was stopped as well.
+    service.signal_workers(Signal::CONT);
     assert_eq!(service.scan("audience=page", b"hello").is_verdict()["decision"], "allow");
 }
 
