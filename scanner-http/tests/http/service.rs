@@ -161,7 +161,7 @@ impl Service {
             while before.is_empty() || before != self.workers() {
                 before = self.workers();
                 self.until(&format!("scanner_workers {}", before.len().max(1)));
-                std::thread::sleep(Duration::from_millis(300));
+                thread::sleep(Duration::from_millis(300));
             }
         }
         for worker in self.workers() {
