@@ -126,7 +126,7 @@ mod markup;
 mod names;
 mod office;
 mod pack;
-mod path;
+pub(crate) mod path;
 mod picture;
 pub(crate) mod pull;
 mod strings;

@@ -15,6 +15,7 @@ use crate::{
     scan::{Input, Report, Scanner},
 };
 
+mod done;
 mod headers;
 mod looks;
 mod place;
@@ -28,8 +29,8 @@ mod words;
 
 pub use headers::{Served, safe_name, serving_headers};
 
+use done::{Done, Roots};
 pub(crate) use looks::Looks;
-use round::{Did, apply, note, place_of};
 use words::Ledger;
 
 /// Rounds of cleaning and looking again. Each takes out what the last one laid bare, and of a flood as much as a scan
@@ -133,9 +134,8 @@ impl Work<'_> {
     fn release(&mut self, first: Option<Report>, input: Input) -> Tried {
         let mut current = input;
         let mut next = first;
-        let mut artifacts: BTreeMap<String, Option<Bytes>> = BTreeMap::new();
-        let mut did = Did::new();
-        let mut roots: BTreeMap<String, ArtifactId> = BTreeMap::new();
+        let mut done = Done::default();
+        let mut roots = Roots::new();
         let mut scans = 0u64;
         for round in 0..ROUNDS {
             let report = match next.take() {
@@ -146,49 +146,30 @@ impl Work<'_> {
                 }
             };
             if round == 0 {
-                roots = report
-                    .artifacts
-                    .iter()
-                    .filter(|record| record.parent.is_none())
-                    .map(|record| (place_of(&report, record), record.id))
-                    .collect();
+                roots = done::roots(&report);
             }
             let decided = self.maker.decide(&report);
-            match decided.decision {
+            let changes = match decided.decision {
                 Decision::Allow => {
                     let changes = self.finish(&report, &decided, round)?;
-                    if changes.any {
-                        note(&mut did, changes.did);
-                        artifacts.extend(changes.artifacts);
-                        current = apply(
-                            changes.placer,
-                            changes.attached,
-                            &changes.bundled,
-                            changes.name,
-                            current,
-                            &mut self.budget,
-                        )?;
-                        continue;
+                    if !changes.any {
+                        return Ok((round > 0).then(|| Released {
+                            sha256: sha256_hex(&current.bytes),
+                            bytes: current.bytes,
+                            actions: done.actions(&roots),
+                            artifacts: done.artifacts(&roots, &report),
+                            scans,
+                        }));
                     }
-                    if round == 0 {
-                        return Ok(None);
-                    }
-                    let named = |place: &String| roots.get(place).copied();
-                    return Ok(Some(Released {
-                        sha256: sha256_hex(&current.bytes),
-                        bytes: current.bytes,
-                        actions: did
-                            .into_iter()
-                            .map(|((place, action), count)| Action { artifact: named(&place), action, count })
-                            .collect(),
-                        artifacts: artifacts
-                            .into_iter()
-                            .filter_map(|(place, bytes)| Some((named(&place)?, bytes)))
-                            .collect(),
-                        scans,
-                    }));
+                    changes
                 }
-                Decision::Sanitize => {}
+                Decision::Sanitize => {
+                    let changes = self.round(&report, &decided, round, &current)?;
+                    if !changes.any {
+                        return Err("nothing here can take out what was found".into());
+                    }
+                    changes
+                }
                 Decision::Review | Decision::Block => {
                     let why = decided.audiences.first().and_then(|answer| answer.because.first());
                     let why = why.map_or("", |because| because.clause.as_str());
@@ -196,15 +177,9 @@ impl Work<'_> {
                     let decision = decided.decision.name();
                     return Err(Uncleanable(format!("{what} is {decision} (clause {why})").into()));
                 }
-            }
-            let changes = self.round(&report, &decided, round, &current)?;
-            if !changes.any {
-                return Err("nothing here can take out what was found".into());
-            }
-            note(&mut did, changes.did);
-            artifacts.extend(changes.artifacts);
-            current =
-                apply(changes.placer, changes.attached, &changes.bundled, changes.name, current, &mut self.budget)?;
+            };
+            done.note(&changes);
+            current = changes.apply(current, &mut self.budget)?;
         }
         Err("something is left after every round of cleaning".into())
     }

@@ -312,7 +312,7 @@ const fn turns_or_hides(character: char) -> bool {
 }
 
 /// Names that Windows gives to devices in every folder, with or without an extension.
-fn is_device(part: &[u8]) -> bool {
+pub(crate) fn is_device(part: &[u8]) -> bool {
     const LONGEST: usize = 7;
     if !matches!(part, [b'c' | b'C' | b'p' | b'P' | b'a' | b'A' | b'n' | b'N' | b'l' | b'L', _, _, ..]) {
         return false;

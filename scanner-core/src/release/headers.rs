@@ -2,6 +2,7 @@
 //! browser from doing more than showing or saving.
 
 use crate::{
+    format::path::is_device,
     policy::Audience,
     sniff::{Risk, Type},
 };
@@ -15,13 +16,6 @@ const INLINE: [&str; 8] =
 
 /// Types that a page may show in place although they are markup: only cleaned, and only in a sandbox.
 const SANDBOXED: [&str; 2] = ["image/svg+xml", "text/html"];
-
-/// Names that Windows takes for devices, whatever follows the first dot (Microsoft, "Naming Files, Paths, and
-/// Namespaces").
-const DEVICES: [&str; 22] = [
-    "con", "prn", "aux", "nul", "com1", "com2", "com3", "com4", "com5", "com6", "com7", "com8", "com9", "lpt1", "lpt2",
-    "lpt3", "lpt4", "lpt5", "lpt6", "lpt7", "lpt8", "lpt9",
-];
 
 /// In which version an artifact is served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,10 +58,7 @@ pub fn serving_headers(kind: &Type, name: Option<&str>, audience: &Audience, ser
         mime if kind.is_text && is_inline && !INLINE.contains(&mime) => "text/plain; charset=utf-8".to_owned(),
         mime if kind.is_text => format!("{mime}; charset=utf-8"),
         "" => "application/octet-stream".to_owned(),
-        mime if kind.risk == Risk::Executable || kind.risk == Risk::Unknown => {
-            let _ = mime;
-            "application/octet-stream".to_owned()
-        }
+        _ if matches!(kind.risk, Risk::Executable | Risk::Unknown) => "application/octet-stream".to_owned(),
         mime => mime.to_owned(),
     };
     let csp = match served {
@@ -151,8 +142,7 @@ pub fn safe_name(name: Option<&str>, kind: &Type) -> String {
         })
         .collect();
     clean = clean.trim_matches(|character: char| character == '.' || character.is_whitespace()).to_owned();
-    let stem = clean.split('.').next().unwrap_or_default().trim_end();
-    if DEVICES.contains(&stem.to_lowercase().as_str()) {
+    if is_device(clean.as_bytes()) {
         clean.insert(0, '_');
     }
     if clean.is_empty() {
@@ -237,6 +227,7 @@ mod tests {
             ("a.zip", "a.zip"),
             ("/etc/passwd", "passwd.zip"),
             ("C:\\x\\NUL.zip", "_NUL.zip"),
+            ("com¹.zip", "_com¹.zip"),
             (".bashrc", "bashrc.zip"),
             ("a\r\nSet-Cookie: x.zip", "aSet-Cookie_ x.zip"),
             ("...", "file.zip"),
@@ -245,6 +236,14 @@ mod tests {
         ] {
             assert_eq!(safe_name(Some(name), zip), safe, "{name:?}");
         }
+    }
+
+    #[test]
+    fn a_name_is_so_long_and_no_longer() {
+        let png = type_of("png").unwrap();
+        let name = |bytes: usize| format!("{}.png", "a".repeat(bytes - 4));
+        assert_eq!(safe_name(Some(&name(NAME_BYTES)), png), name(NAME_BYTES));
+        assert_eq!(safe_name(Some(&name(NAME_BYTES + 1)), png), name(NAME_BYTES));
     }
 
     proptest! {

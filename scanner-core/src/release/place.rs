@@ -53,7 +53,7 @@ enum Way {
 impl Placer {
     /// Changes of an artifact's bytes, sorted and apart from each other, at one of the places it is written.
     pub(super) fn change(&mut self, written: &Written, edits: &[Edit], budget: &mut Budget) -> Result<(), Uncleanable> {
-        let undone = Arc::new(undo(written, budget)?);
+        let undone = undo(written, budget)?;
         match written.carrier {
             Carrier::Text => self.text(written, &undone, edits.to_vec(), budget),
             Carrier::Encoded => {
@@ -147,8 +147,8 @@ impl Placer {
     }
 
     /// The input with all changes. Of two that overlap the shorter one is made: the longer is of what is around it, and
-    /// is asked for again when the outcome is looked at. Says how many changes were made.
-    pub(super) fn apply(self, input: &Bytes, budget: &mut Budget) -> Result<(Bytes, usize), Uncleanable> {
+    /// is asked for again when the outcome is looked at.
+    pub(super) fn apply(self, input: &Bytes, budget: &mut Budget) -> Result<Bytes, Uncleanable> {
         let mut edits = self.edits;
         edits.sort_by_key(|edit| (edit.range.len(), edit.range.start));
         let mut made: BTreeMap<usize, Edit> = BTreeMap::new();
@@ -160,18 +160,10 @@ impl Placer {
                 made.insert(edit.range.start, edit);
             }
         }
-        let grown: usize = made.values().map(|edit| edit.with.len()).sum();
+        let made: Vec<Edit> = made.into_values().collect();
+        let grown: usize = made.iter().map(|edit| edit.with.len()).sum();
         budget.spend(Resource::UnpackedBytes, count(input.len().saturating_add(grown)))?;
-        let mut out = Vec::with_capacity(input.len().saturating_add(grown));
-        let mut at = 0usize;
-        let total = made.len();
-        for edit in made.into_values() {
-            out.extend_from_slice(input.get(at..edit.range.start).unwrap_or_default());
-            out.extend_from_slice(&edit.with);
-            at = edit.range.end;
-        }
-        out.extend_from_slice(input.get(at..).unwrap_or_default());
-        Ok((out.into(), total))
+        Ok(applied(input, &made))
     }
 }
 

@@ -6,6 +6,7 @@ use bytes::Bytes;
 
 use super::{
     Work,
+    done::place_of,
     headers::plain_name,
     place::{Edit, Placer, applied, whole},
     stand_in,
@@ -24,37 +25,38 @@ use crate::{
 /// What one round wants changed.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
-    pub(super) placer: Placer,
+    placer: Placer,
     /// New bytes of attachments, by reference; of artifacts of a bundle, by position.
-    pub(super) attached: BTreeMap<String, Bytes>,
-    pub(super) bundled: BTreeMap<usize, Bytes>,
+    attached: BTreeMap<String, Bytes>,
+    bundled: BTreeMap<usize, Bytes>,
     /// A new name for the input itself.
-    pub(super) name: Option<String>,
-    /// New bytes of artifacts, by where they stand.
-    pub(super) artifacts: BTreeMap<String, Option<Bytes>>,
+    name: Option<String>,
+    /// Where something else is put.
+    pub(super) replaced: Vec<String>,
     pub(super) did: Vec<(String, BTreeMap<&'static str, u64>)>,
     pub(super) any: bool,
 }
 
-pub(super) type Did = BTreeMap<(String, &'static str), u64>;
-
-/// Adds what a round did to what was done before.
-pub(super) fn note(did: &mut Did, done: Vec<(String, BTreeMap<&'static str, u64>)>) {
-    for (place, done) in done {
-        for (action, count) in done {
-            let sum = did.entry((place.clone(), action)).or_default();
-            *sum = sum.saturating_add(count);
+impl Changes {
+    /// The input with everything changed.
+    pub(super) fn apply(self, mut input: Input, budget: &mut Budget) -> Result<Input, Uncleanable> {
+        input.bytes = self.placer.apply(&input.bytes, budget)?;
+        for attachment in &mut input.attachments {
+            if let Some(cleaned) = self.attached.get(&attachment.reference) {
+                attachment.bytes = cleaned.clone();
+            }
         }
-    }
-}
-
-/// Where an artifact stands, whatever its number in this scan or that: the same shape has the same places.
-pub(super) fn place_of(report: &Report, record: &ArtifactRecord) -> String {
-    let reference = record.reference.and_then(|at| report.references.get(at));
-    match (reference, &record.at) {
-        (Some((reference, _)), _) => format!("@{}", reference.id),
-        (None, Some(at)) => format!("{at} {}", record.origin.name()),
-        (None, None) => record.id.to_string(),
+        if let Kind::Bundle(bundle) = &mut input.kind {
+            for (position, cleaned) in self.bundled {
+                if let Some(artifact) = bundle.artifacts.get_mut(position) {
+                    artifact.source = Source::stored(cleaned);
+                }
+            }
+        }
+        if self.name.is_some() {
+            input.name = self.name;
+        }
+        Ok(input)
     }
 }
 
@@ -81,7 +83,6 @@ impl Work<'_> {
             if !edits.is_empty() {
                 let short = applied(&bytes, &edits);
                 self.put(report, record, &edits, &short, &mut changes)?;
-                changes.artifacts.insert(place_of(report, record), Some(short));
                 changes.did.push((place_of(report, record), BTreeMap::from([("left out the middle", 1)])));
             }
         }
@@ -108,7 +109,7 @@ impl Work<'_> {
         let edits = [Edit { range: 0..bytes.len(), with: stand_in.clone() }];
         self.put(report, record, &edits, &stand_in.into(), changes)?;
         let place = place_of(report, record);
-        changes.artifacts.insert(place.clone(), None);
+        changes.replaced.push(place.clone());
         changes.did.push((place, BTreeMap::from([("replaced", 1)])));
         Ok(())
     }
@@ -226,7 +227,6 @@ impl Work<'_> {
                 // Text changes where it changed, so that pieces of a stream stay what they were.
                 let edits = if has_format || edits.is_empty() { vec![whole(&bytes, &cleaned)] } else { edits };
                 self.put(report, record, &edits, &cleaned, changes)?;
-                changes.artifacts.insert(place.clone(), Some(cleaned));
             }
             Ok(None) | Err(_) if is_envelope => {
                 let category = own.iter().chain(&inside).map(|finding| finding.rule.category.clone()).next();
@@ -283,32 +283,4 @@ fn is_inside(report: &Report, artifact: Option<ArtifactId>, host: ArtifactId) ->
 /// The change of an artifact as a whole.
 fn whole_of(record: &ArtifactRecord, cleaned: &Bytes) -> Edit {
     Edit { range: 0..usize::try_from(record.size).unwrap_or(usize::MAX), with: cleaned.to_vec() }
-}
-
-/// The input with everything changed.
-pub(super) fn apply(
-    placer: Placer,
-    attached: BTreeMap<String, Bytes>,
-    bundled: &BTreeMap<usize, Bytes>,
-    name: Option<String>,
-    mut input: Input,
-    budget: &mut Budget,
-) -> Result<Input, Uncleanable> {
-    (input.bytes, _) = placer.apply(&input.bytes, budget)?;
-    for attachment in &mut input.attachments {
-        if let Some(cleaned) = attached.get(&attachment.reference) {
-            attachment.bytes = cleaned.clone();
-        }
-    }
-    if let Kind::Bundle(bundle) = &mut input.kind {
-        for (position, cleaned) in bundled {
-            if let Some(artifact) = bundle.artifacts.get_mut(*position) {
-                artifact.source = Source::stored(cleaned.clone());
-            }
-        }
-    }
-    if name.is_some() {
-        input.name = name;
-    }
-    Ok(input)
 }

@@ -275,14 +275,26 @@ impl Screen {
 
     /// A change of colours. `ESC [ m`, `ESC [ 0 m` end all; concealed text stays shown.
     fn colour(&mut self, sequence: &[u8]) {
-        let parameters = sequence.iter().filter(|byte| byte.is_ascii_digit() || **byte == b';').copied();
-        let parameters: Vec<u8> = parameters.collect();
-        let plain = String::from_utf8_lossy(&parameters).into_owned();
-        let codes: Vec<&str> = plain.split(';').collect();
-        if codes.iter().any(|code| matches!(*code, "" | "0")) {
-            self.style = 0;
+        let plain = String::from_utf8_lossy(sequence).replace(':', ";");
+        let plain = plain.trim_matches(|character: char| !character.is_ascii_digit() && character != ';');
+        let mut codes = plain.split(';');
+        let mut kept: Vec<&str> = Vec::new();
+        while let Some(code) = codes.next() {
+            match code {
+                "" | "0" => {
+                    self.style = 0;
+                    kept.clear();
+                }
+                "8" => {}
+                // A colour of the palette or by its parts (ITU-T T.416): its numbers are no codes.
+                "38" | "48" | "58" => {
+                    let form = codes.next().unwrap_or_default();
+                    kept.extend([code, form]);
+                    kept.extend(codes.by_ref().take(if form == "2" { 3 } else { 1 }));
+                }
+                code => kept.push(code),
+            }
         }
-        let kept: Vec<&str> = codes.into_iter().filter(|code| !matches!(*code, "" | "0" | "8")).collect();
         let mut state = self.styles.get(self.style).cloned().unwrap_or_default();
         if kept.is_empty() || state.len() >= STYLE_BYTES || self.styles.len() >= STYLES {
             return;
@@ -348,6 +360,10 @@ mod tests {
             ("one\ntwo\x1b[1A\x1b[2Kup\n", "   up\ntwo\n"),
             ("\x1b]0;title\x07text\x1b]52;c;bHM=\x1b\\!", "text!"),
             ("\x1b[31mred\x1b[0m \x1b[8mseen\x1b[0m\n", "\x1b[31mred\x1b[0m seen\n"),
+            (
+                "\x1b[38;5;8mgrey\x1b[m \x1b[1;48;2;0;8;0mdark\n",
+                "\x1b[38;5;8mgrey\x1b[0m \x1b[1;48;2;0;8;0mdark\x1b[0m\n",
+            ),
             ("dirt\x1b[2J\x1b[Hclean\n", "clean\n"),
             ("\u{9b}31mred\u{9b}0m\n", "\x1b[31mred\x1b[0m\n"),
         ] {
@@ -364,6 +380,28 @@ mod tests {
         ] {
             assert_eq!(shown(text, Shown::Model), expected, "{text:?}");
         }
+    }
+
+    #[test]
+    fn redrawing_costs_so_much_and_no_more() {
+        // Each line pays for 9 bytes and draws 998 blanks; what every text has pays for 18 of them.
+        let jumps = |lines: usize| "\x1b[999Gx\n".repeat(lines);
+        assert!(played(jumps(18).as_bytes()).is_some());
+        assert!(played(jumps(19).as_bytes()).is_none());
+        assert_eq!(shown(&jumps(19), Shown::Terminal), "x\n".repeat(19), "it is not played, and harmless all the same");
+        let at = |column: usize| played(format!("\x1b[{column}Gx").as_bytes()).map(|text| text.len());
+        assert_eq!(at(COLUMNS + 1), Some(COLUMNS + 1));
+        assert_eq!(at(COLUMNS + 2), Some(COLUMNS + 1));
+    }
+
+    #[test]
+    fn colours_are_carried_on_as_long_as_there_is_room() {
+        let colours = |count: usize| (0..count).map(|nth| format!("\x1b[0;38;5;{nth}mx")).collect::<String>();
+        let kept = |count: usize| String::from_utf8(played(colours(count).as_bytes()).unwrap()).unwrap();
+        let last = |count: usize| format!("38;5;{}m", count - 1);
+        // The first state is none.
+        assert!(kept(STYLES - 1).contains(&last(STYLES - 1)));
+        assert!(!kept(STYLES).contains(&last(STYLES)));
     }
 
     proptest! {

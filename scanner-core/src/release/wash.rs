@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Files in files that are cleaned one by one; the limit on depth stops the scan before that by default.
-const DEPTH: u8 = 6;
+pub(super) const DEPTH: u8 = 6;
 
 impl Work<'_> {
     /// The artifact as its format cleans it.
