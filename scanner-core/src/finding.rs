@@ -1,6 +1,6 @@
 //! What was seen ([`Finding`]), what was not ([`Gap`]), and the rules that findings come from.
 
-use std::{borrow::Cow, collections::BTreeMap, fmt, ops::Deref, sync::Arc};
+use std::{borrow::Cow, fmt, ops::Deref, sync::Arc};
 
 use sha2::{Digest, Sha256};
 
@@ -12,11 +12,13 @@ use crate::{
 mod category;
 mod collection;
 mod excerpt;
+mod place;
 
 pub use category::{CATEGORIES, is_category};
 pub use collection::{Findings, Tally};
 pub(crate) use excerpt::masked;
 pub use excerpt::{Excerpt, Secret, visible};
+pub use place::{Coordinate, Place, Span};
 
 /// How bad a finding is. `High` acts by itself or escapes; `Medium` acts when opened or trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -179,44 +181,6 @@ impl Deref for RuleRef {
             Self::BuiltIn(rule) => rule,
             Self::Loaded(rule) => rule,
         }
-    }
-}
-
-/// A half-open range of byte offsets in the artifact as given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Span {
-    /// First byte.
-    pub start: u64,
-    /// One past the last byte.
-    pub end: u64,
-}
-
-/// One coordinate of a [`Place`].
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Coordinate {
-    /// A position: counted from one for lines, columns, rows and pages.
-    Number(u64),
-    /// A name: a sheet, a chunk, an entry.
-    Name(String),
-}
-
-/// Where a person looks: `line,column | page | sheet,cell | row,column | slide | cell,output | entry | chunk | event | offset`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place(pub BTreeMap<&'static str, Coordinate>);
-
-impl Place {
-    /// The place with a number added under a key.
-    #[must_use]
-    pub fn number(mut self, key: &'static str, value: u64) -> Self {
-        self.0.insert(key, Coordinate::Number(value));
-        self
-    }
-
-    /// The place with a name added under a key.
-    #[must_use]
-    pub fn name(mut self, key: &'static str, value: impl Into<String>) -> Self {
-        self.0.insert(key, Coordinate::Name(value.into()));
-        self
     }
 }
 

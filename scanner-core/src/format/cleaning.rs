@@ -79,6 +79,14 @@ impl From<&'static str> for Uncleanable {
     }
 }
 
+/// Copying runs at several bytes a nanosecond.
+const COPIED_PER_STEP: u64 = 16;
+
+/// Pays for bytes that a cleaner copies, all at once.
+pub(crate) fn pay_to_copy(length: usize, budget: &mut Budget) -> Result<(), Exhausted> {
+    budget.spend(Resource::Steps, count(length).div_ceil(COPIED_PER_STEP))
+}
+
 /// What becomes of a file inside another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
@@ -193,7 +201,11 @@ impl<'a> Cleaning<'a> {
 #[cfg(test)]
 pub(crate) mod testing {
     use super::*;
-    use crate::{format::Format, limits::Limits, sniff};
+    use crate::{
+        format::{Format, testing::look},
+        limits::Limits,
+        sniff,
+    };
 
     /// A washer that replaces `SECRET` by `[secret]`, lets go of files whose name ends in `.exe`, and changes files
     /// that are `dirty` into `clean`.
@@ -242,5 +254,28 @@ pub(crate) mod testing {
         let clean = format.clean.expect("the format has a cleaner");
         let cleaned = clean(&subject, &mut cleaning, &mut Budget::new(limits))?;
         Ok((cleaned, cleaning.into_actions()))
+    }
+
+    /// Holds the cleaner to the version it makes and to what it says it did; nothing is left for the inspector to say.
+    #[track_caller]
+    pub(crate) fn becomes(
+        format: &'static Format,
+        label: &'static str,
+        bytes: &[u8],
+        expected: &[u8],
+        done: &[(&'static str, u64)],
+    ) {
+        let (clean, actions) = clean(format, label, bytes).expect("it has a safe version");
+        assert_eq!(clean.escape_ascii().to_string(), expected.escape_ascii().to_string());
+        assert_eq!(actions.into_iter().collect::<Vec<_>>(), done);
+        let seen = look(format, label, &clean);
+        assert_eq!(seen.facts(), [""; 0]);
+        assert!(seen.texts().is_empty() && seen.children.is_empty());
+    }
+
+    /// Holds the cleaner to refusing these bytes, and to why.
+    #[track_caller]
+    pub(crate) fn refused(format: &'static Format, label: &'static str, bytes: &[u8], why: &'static str) {
+        assert_eq!(clean(format, label, bytes).expect_err("it has no safe version"), Uncleanable(why.into()));
     }
 }

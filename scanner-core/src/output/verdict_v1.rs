@@ -4,14 +4,18 @@ use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
+mod audience;
+
+use audience::AudienceV1;
+
 use crate::{
     bundle::{ArtifactId, Status},
     finding::{Coordinate, Finding, Gap, Severity},
     limits::{Limits, Resource},
-    policy::{Cause, ForAudience, finding_id, gap_id},
+    policy::{ForAudience, finding_id, gap_id},
     receipt::Receipt,
     scan::{ArtifactRecord, Scan},
-    verdict::{Release, Verdict},
+    verdict::Verdict,
 };
 
 /// The schema of the verdicts written here.
@@ -62,39 +66,6 @@ struct PolicyV1<'a> {
     name: &'a str,
     digest: &'a str,
     enforced: bool,
-}
-
-#[derive(Serialize)]
-struct AudienceV1<'a> {
-    decision: &'static str,
-    deliver: &'static str,
-    would_be: Option<&'static str>,
-    because: Vec<BecauseV1<'a>>,
-    release: Option<ReleaseV1<'a>>,
-}
-
-#[derive(Serialize)]
-struct ReleaseV1<'a> {
-    state: &'static str,
-    sha256: Option<&'a str>,
-    size: Option<usize>,
-    actions: Vec<ActionV1>,
-    /// Why nothing leaves.
-    why: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-struct ActionV1 {
-    artifact: Option<String>,
-    action: &'static str,
-    count: u64,
-}
-
-#[derive(Serialize)]
-struct BecauseV1<'a> {
-    clause: &'a str,
-    finding: Option<&'a str>,
-    gap: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -345,58 +316,6 @@ impl<'a> VerdictV1<'a> {
                 receipt: &review.receipt,
             }),
             receipt: ReceiptV1 { sha256: receipt.sha256() },
-        }
-    }
-}
-
-impl<'a> AudienceV1<'a> {
-    fn of(verdict: &'a Verdict, audience: &'a ForAudience) -> Self {
-        Self {
-            decision: audience.decision.name(),
-            deliver: audience.deliver.name(),
-            would_be: audience.would_be.map(|decision| decision.name()),
-            because: audience
-                .because
-                .iter()
-                .map(|because| {
-                    let (finding, gap) = match &because.cause {
-                        Cause::Finding(id) => (Some(id.as_str()), None),
-                        Cause::Gap(id) => (None, Some(id.as_str())),
-                        Cause::Unlisted => (None, None),
-                    };
-                    BecauseV1 { clause: &because.clause, finding, gap }
-                })
-                .collect(),
-            release: verdict
-                .release(&audience.audience)
-                .map(|release| ReleaseV1::of(&release, &verdict.report().source.sha256)),
-        }
-    }
-}
-
-impl<'a> ReleaseV1<'a> {
-    fn of(release: &Release<'a>, source: &'a str) -> Self {
-        let state = release.state();
-        match *release {
-            Release::Unchanged(bytes) => {
-                Self { state, sha256: Some(source), size: Some(bytes.len()), actions: Vec::new(), why: None }
-            }
-            Release::Cleaned(released) => Self {
-                state,
-                sha256: Some(&released.sha256),
-                size: Some(released.bytes.len()),
-                actions: released
-                    .actions
-                    .iter()
-                    .map(|action| ActionV1 {
-                        artifact: action.artifact.map(|id| id.to_string()),
-                        action: action.action,
-                        count: action.count,
-                    })
-                    .collect(),
-                why: None,
-            },
-            Release::Withheld(why) => Self { state, sha256: None, size: None, actions: Vec::new(), why: Some(why) },
         }
     }
 }

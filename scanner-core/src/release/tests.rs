@@ -238,7 +238,8 @@ fn an_artifact_that_changed_with_another_leaves_as_it_is_now() {
         "{{\"cells\":[{{\"cell_type\":\"markdown\",\"metadata\":{{}},\"source\":[\"key {KEY}\"]}}],\"metadata\":{{}},\"nbformat\":4,\"nbformat_minor\":4}}"
     );
     let audience = Audience::DOWNLOAD;
-    let verdict = scanner().scan(Input::auto(notebook.clone())).decide(&policy("default"), &[audience.clone()], None);
+    let verdict =
+        scanner().scan(Input::auto(notebook.clone())).decide(&policy("default"), std::slice::from_ref(&audience), None);
     let Some(Release::Cleaned(released)) = verdict.release(&audience) else { panic!("{:?}", verdict.audiences()) };
     assert_eq!(released.bytes, notebook.replace(KEY, "[secret:aws-access-key-id]"));
     let whole = verdict.report().artifacts.iter().find(|record| record.kind.label == "ipynb").unwrap().id;

@@ -14,8 +14,6 @@ use crate::{
 
 use super::FILE_HEADER;
 
-/// Copying runs at several bytes a nanosecond.
-const BYTES_PER_STEP: u64 = 16;
 const CUT: &str = "the picture is cut off";
 /// Colours as every screen shows them (`LCS_sRGB`).
 const SRGB: &[u8; 4] = b"BGRs";
@@ -25,8 +23,7 @@ pub(super) fn clean(
     cleaning: &mut Cleaning<'_>,
     budget: &mut Budget,
 ) -> Result<Bytes, Uncleanable> {
-    // What is copied is paid at once.
-    budget.spend(Resource::Steps, count(subject.bytes.len()).div_ceil(BYTES_PER_STEP))?;
+    cleaning::pay_to_copy(subject.bytes.len(), budget)?;
     let dib = Dib::read(subject.bytes, FILE_HEADER)?;
     if let Some(wrong) = dib.wrong {
         return Err(wrong.into());

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use crate::{
     format::{
         Subject,
-        cleaning::{Cleaning, Uncleanable},
+        cleaning::{self, Cleaning, Uncleanable},
         picture::Size,
     },
     limits::{Budget, Resource},
@@ -16,8 +16,6 @@ use crate::{
 
 use super::{Codes, MOST_PIXELS_PER_BYTE, STEPS_PER_BLOCK, SubBlocks, colours, sub_blocks};
 
-/// Copying runs at several bytes a nanosecond.
-const BYTES_PER_STEP: u64 = 16;
 const CUT: &str = "the picture is cut off";
 
 pub(super) fn clean(
@@ -25,8 +23,7 @@ pub(super) fn clean(
     cleaning: &mut Cleaning<'_>,
     budget: &mut Budget,
 ) -> Result<Bytes, Uncleanable> {
-    // What is copied is paid at once.
-    budget.spend(Resource::Steps, count(subject.bytes.len()).div_ceil(BYTES_PER_STEP))?;
+    cleaning::pay_to_copy(subject.bytes.len(), budget)?;
     let mut reader = Reader::new(subject.bytes);
     let head: [u8; 13] = reader.array().map_err(|_| CUT)?;
     let [_, _, _, _, _, _, w0, w1, h0, h1, flags, ..] = head;

@@ -14,8 +14,6 @@ use crate::{
 
 use super::{ENTRY, HEADER};
 
-/// Copying runs at several bytes a nanosecond.
-const BYTES_PER_STEP: u64 = 16;
 const CUT: &str = "the picture is cut off";
 
 pub(super) fn clean(
@@ -23,8 +21,7 @@ pub(super) fn clean(
     cleaning: &mut Cleaning<'_>,
     budget: &mut Budget,
 ) -> Result<Bytes, Uncleanable> {
-    // What is copied is paid at once.
-    budget.spend(Resource::Steps, count(subject.bytes.len()).div_ceil(BYTES_PER_STEP))?;
+    cleaning::pay_to_copy(subject.bytes.len(), budget)?;
     let mut reader = Reader::new(subject.bytes);
     // An icon or a pointer.
     let kind @ (b"\0\0\x01\0" | b"\0\0\x02\0") = reader.take(4).map_err(|_| CUT)? else {

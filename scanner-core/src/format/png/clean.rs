@@ -9,11 +9,11 @@ use flate2::Crc;
 use crate::{
     format::{
         Subject,
-        cleaning::{Cleaning, Uncleanable},
+        cleaning::{self, Cleaning, Uncleanable},
         exif, pack,
     },
     inflate::{Block, Inflate, Output},
-    limits::{Budget, Resource},
+    limits::Budget,
     reader::{Reader, count},
 };
 
@@ -28,8 +28,6 @@ mod frames;
 
 use frames::Animation;
 
-/// Copying and summing run at several bytes a nanosecond.
-const BYTES_PER_STEP: u64 = 16;
 const DAMAGED: &str = "the pixels of the picture are damaged";
 
 pub(super) fn clean(
@@ -46,7 +44,7 @@ pub(super) fn clean(
         return Err("the picture does not begin with its header".into());
     }
     // The longest that comes out, but for pixels that are packed again.
-    budget.spend(Resource::Steps, count(subject.bytes.len()).div_ceil(BYTES_PER_STEP))?;
+    cleaning::pay_to_copy(subject.bytes.len(), budget)?;
     let mut picture = Rewrite::new(subject.bytes, Header::read(first.data)?);
     picture.copy(&first)?;
     loop {
@@ -245,7 +243,7 @@ impl<'a> Rewrite<'a> {
                 cleaning.did("removed pixels that the picture has no room for");
                 let rows = rows(&header, self.bytes, &pieces, budget)?;
                 let packed = pack::zlib(&rows, budget)?;
-                budget.spend(Resource::Steps, count(packed.len()).div_ceil(BYTES_PER_STEP))?;
+                cleaning::pay_to_copy(packed.len(), budget)?;
                 self.pixels(&packed)
             }
             End::Short(_) => Err("the picture is cut off".into()),

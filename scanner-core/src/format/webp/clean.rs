@@ -14,8 +14,6 @@ use crate::{
 
 use super::{Chunk, next};
 
-/// Copying runs at several bytes a nanosecond.
-const BYTES_PER_STEP: u64 = 16;
 /// Flags of the first chunk (`WebP` container, extended file format).
 const ALPHA: u8 = 0x10;
 const CAMERA: u8 = 0x08;
@@ -27,8 +25,7 @@ pub(super) fn clean(
     cleaning: &mut Cleaning<'_>,
     budget: &mut Budget,
 ) -> Result<Bytes, Uncleanable> {
-    // What is copied is paid at once.
-    budget.spend(Resource::Steps, count(subject.bytes.len()).div_ceil(BYTES_PER_STEP))?;
+    cleaning::pay_to_copy(subject.bytes.len(), budget)?;
     let mut head = Reader::new(subject.bytes);
     let (Ok(b"RIFF"), Ok(length), Ok(b"WEBP")) = (head.take(4), head.u32_le(), head.take(4)) else {
         return Err("the picture does not begin as it must".into());

@@ -4,10 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::{
-    format::cleaning::{
-        Uncleanable,
-        testing::{clean, clean_once},
-    },
+    format::cleaning::testing::{self, clean, clean_once},
     limits::Limits,
 };
 
@@ -21,7 +18,7 @@ fn becomes(bytes: &[u8], expected: &[u8]) {
 
 #[track_caller]
 fn refused(bytes: &[u8], why: &'static str) {
-    assert_eq!(clean(&FORMAT, "ico", bytes).unwrap_err(), Uncleanable(why.into()));
+    testing::refused(&FORMAT, "ico", bytes, why);
 }
 
 #[test]

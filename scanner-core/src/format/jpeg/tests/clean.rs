@@ -2,26 +2,18 @@
 
 use super::*;
 use crate::format::{
-    cleaning::{
-        Uncleanable,
-        testing::{clean, clean_once},
-    },
+    cleaning::testing::{self, clean, clean_once},
     ifd::testing::tiff,
 };
 
 #[track_caller]
 fn becomes(bytes: &[u8], expected: &[u8], done: &[(&'static str, u64)]) {
-    let (clean, actions) = clean(&FORMAT, "jpeg", bytes).unwrap();
-    assert_eq!(clean.escape_ascii().to_string(), expected.escape_ascii().to_string());
-    assert_eq!(actions.into_iter().collect::<Vec<_>>(), done);
-    let seen = seen(&clean);
-    assert_eq!(seen.facts(), [""; 0]);
-    assert!(seen.texts().is_empty() && seen.children.is_empty());
+    testing::becomes(&FORMAT, "jpeg", bytes, expected, done);
 }
 
 #[track_caller]
 fn refused(bytes: &[u8], why: &'static str) {
-    assert_eq!(clean(&FORMAT, "jpeg", bytes).unwrap_err(), Uncleanable(why.into()));
+    testing::refused(&FORMAT, "jpeg", bytes, why);
 }
 
 fn adobe(transform: u8) -> Vec<u8> {

@@ -1,23 +1,16 @@
 //! What the safe version of a picture keeps, and what it does not.
 
 use super::*;
-use crate::format::cleaning::{
-    Uncleanable,
-    testing::{clean, clean_once},
-};
+use crate::format::cleaning::testing::{self, clean, clean_once};
 
 #[track_caller]
 fn becomes(bytes: &[u8], expected: &[u8], done: &[(&'static str, u64)]) {
-    let (clean, actions) = clean(&FORMAT, "png", bytes).unwrap();
-    assert_eq!(clean.escape_ascii().to_string(), expected.escape_ascii().to_string());
-    assert_eq!(actions.into_iter().collect::<Vec<_>>(), done);
-    assert_eq!(seen(&clean).facts(), [""; 0]);
-    assert!(seen(&clean).texts().is_empty() && seen(&clean).children.is_empty());
+    testing::becomes(&FORMAT, "png", bytes, expected, done);
 }
 
 #[track_caller]
 fn refused(bytes: &[u8], why: &'static str) {
-    assert_eq!(clean(&FORMAT, "png", bytes).unwrap_err(), Uncleanable(why.into()));
+    testing::refused(&FORMAT, "png", bytes, why);
 }
 
 /// The pixels as a reader that is not ours sees them.

@@ -2,10 +2,7 @@
 
 use super::*;
 use crate::{
-    format::cleaning::{
-        Uncleanable,
-        testing::{clean, clean_once},
-    },
+    format::cleaning::testing::{self, clean, clean_once},
     limits::Limits,
 };
 
@@ -22,17 +19,12 @@ fn expected(rows: &[Row]) -> Vec<u8> {
 
 #[track_caller]
 fn becomes(bytes: &[u8], expected: &[u8], done: &[(&'static str, u64)]) {
-    let (clean, actions) = clean(&FORMAT, "tiff", bytes).unwrap();
-    assert_eq!(clean.escape_ascii().to_string(), expected.escape_ascii().to_string());
-    assert_eq!(actions.into_iter().collect::<Vec<_>>(), done);
-    let seen = seen(&clean);
-    assert_eq!(seen.facts(), [""; 0]);
-    assert!(seen.texts().is_empty() && seen.children.is_empty());
+    testing::becomes(&FORMAT, "tiff", bytes, expected, done);
 }
 
 #[track_caller]
 fn refused(bytes: &[u8], why: &'static str) {
-    assert_eq!(clean(&FORMAT, "tiff", bytes).unwrap_err(), Uncleanable(why.into()));
+    testing::refused(&FORMAT, "tiff", bytes, why);
 }
 
 #[test]
