@@ -129,6 +129,7 @@ mod pack;
 pub(crate) mod path;
 mod picture;
 pub(crate) mod pull;
+mod qr;
 mod strings;
 mod vba;
 

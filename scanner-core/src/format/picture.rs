@@ -377,6 +377,14 @@ fn runs(bytes: &Bytes, range: Range<usize>, place: &Place, out: &mut Out<'_>, bu
     Ok(())
 }
 
+/// The shade of a colour, as an eye weighs it (ITU-R BT.709, in 256ths).
+pub(super) fn luma(red: u8, green: u8, blue: u8) -> u8 {
+    let weighed = |part: u8, weight: u16| u16::from(part).saturating_mul(weight);
+    let sum = weighed(red, 54).saturating_add(weighed(green, 183)).saturating_add(weighed(blue, 19));
+    let [shade, _] = sum.to_be_bytes();
+    shade
+}
+
 /// A finding over a range of the file about something that viewers agree on all the same.
 pub(super) fn mild(out: &mut Out<'_>, rule: &'static Rule, range: Range<usize>, message: impl Into<String>) {
     let (from, to) = (count(range.start), count(range.end));

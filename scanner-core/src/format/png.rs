@@ -10,6 +10,7 @@ use crate::{
     format::{
         Format, Out, Subject, exif,
         picture::{self, Account},
+        qr,
     },
     limits::Budget,
     reader::{Reader, count},
@@ -22,6 +23,7 @@ mod header;
 mod metadata;
 mod pixels;
 mod rules;
+mod shades;
 
 use animation::Animation;
 use chunk::{Checksum, Chunk};
@@ -51,6 +53,7 @@ pub(crate) const FORMAT: Format = Format {
         &picture::DISGUISE,
         &picture::PROGRAM,
         &picture::NOTE,
+        &qr::CODE,
         &exif::GPS,
         &exif::BROKEN,
     ],
@@ -78,6 +81,8 @@ struct Picture<'a> {
     /// A header was there, good or bad.
     has_header: bool,
     has_palette: bool,
+    /// The table of colours.
+    colours: Range<usize>,
     data: Data,
     /// Ranges of the packed pixels.
     pieces: Vec<Range<usize>>,
@@ -106,6 +111,7 @@ impl<'a> Picture<'a> {
             header: None,
             has_header: false,
             has_palette: false,
+            colours: 0..0,
             data: Data::Before,
             pieces: Vec::new(),
             animation: None,
@@ -215,6 +221,7 @@ impl<'a> Picture<'a> {
             say(out, &rules::ORDER, chunk, "the colour table is doubled, or comes behind the pixels");
         }
         self.has_palette = true;
+        self.colours = range_of(chunk);
         let Some((header, _)) = &self.header else { return };
         let (colours, odd) = chunk.data.as_chunks::<3>();
         let most = if header.color == 3 { 1_usize.checked_shl(header.depth.into()).unwrap_or(0) } else { 256 };

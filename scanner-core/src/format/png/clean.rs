@@ -222,7 +222,7 @@ impl<'a> Rewrite<'a> {
             return Err("most of the picture is missing".into());
         }
         header.size().pay(budget)?;
-        let outcome = pixels::check(&header, self.bytes, &pieces, budget)?;
+        let outcome = pixels::check(&header, self.bytes, &pieces, None, budget)?;
         if outcome.bad_filter.is_some() {
             return Err(DAMAGED.into());
         }

@@ -12,6 +12,20 @@ pub(super) struct Header {
     pub(super) is_interlaced: bool,
 }
 
+/// Some of the rows, and some of the pixels of each.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Pass {
+    /// First column and row.
+    pub(super) x: u64,
+    pub(super) y: u64,
+    /// From a pixel to the next, and from a row to the next.
+    pub(super) right: u64,
+    pub(super) down: u64,
+    /// Bytes of a row without its filter byte.
+    pub(super) row_bytes: u64,
+    pub(super) rows: u64,
+}
+
 impl Header {
     /// The header, or what is wrong with it. A size that is no size leaves nothing to go on with.
     pub(super) fn read(data: &[u8]) -> Result<Self, &'static str> {
@@ -48,7 +62,7 @@ impl Header {
     }
 
     /// Bits of one pixel (PNG §6.1).
-    fn bits(&self) -> u64 {
+    pub(super) fn bits(&self) -> u64 {
         let channels = match self.color {
             2 => 3,
             4 => 2,
@@ -58,24 +72,26 @@ impl Header {
         u64::from(self.depth).saturating_mul(channels)
     }
 
-    /// Bytes of one row without its filter byte, and the number of rows, for each pass (PNG §8.2: Adam7).
-    pub(super) fn passes(&self) -> impl Iterator<Item = (u64, u64)> {
+    /// The passes in which the rows come (PNG §8.2: Adam7).
+    pub(super) fn passes(&self) -> impl Iterator<Item = Pass> {
         /// First column, first row, and the distances to the next, of each pass.
         const ADAM7: [(u32, u32, u32, u32); 7] =
             [(0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2)];
         const WHOLE: [(u32, u32, u32, u32); 1] = [(0, 0, 1, 1)];
         let passes: &[_] = if self.is_interlaced { &ADAM7 } else { &WHOLE };
         let (width, height, bits) = (self.width, self.height, self.bits());
-        passes.iter().filter_map(move |(x, y, dx, dy)| {
-            let columns = u64::from(width.saturating_sub(*x).div_ceil(*dx));
-            let rows = u64::from(height.saturating_sub(*y).div_ceil(*dy));
-            (columns > 0 && rows > 0).then(|| (columns.saturating_mul(bits).div_ceil(8), rows))
+        passes.iter().filter_map(move |(x, y, right, down)| {
+            let columns = u64::from(width.saturating_sub(*x).div_ceil(*right));
+            let rows = u64::from(height.saturating_sub(*y).div_ceil(*down));
+            let (x, y, right, down) = ((*x).into(), (*y).into(), (*right).into(), (*down).into());
+            let row_bytes = columns.saturating_mul(bits).div_ceil(8);
+            (columns > 0 && rows > 0).then_some(Pass { x, y, right, down, row_bytes, rows })
         })
     }
 
     /// Bytes of all rows with their filter bytes: what the packed data must yield.
     pub(super) fn unpacked_bytes(&self) -> u64 {
-        self.passes().fold(0, |sum, (row, rows)| sum.saturating_add(row.saturating_add(1).saturating_mul(rows)))
+        self.passes().fold(0, |sum, pass| sum.saturating_add(pass.row_bytes.saturating_add(1).saturating_mul(pass.rows)))
     }
 
     /// Whether that many packed bytes could yield the picture at all.

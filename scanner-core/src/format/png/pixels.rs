@@ -5,13 +5,18 @@ use std::ops::Range;
 use crate::{
     bundle::Source,
     finding::{Finding, Place, Rule, Stop},
-    format::{Out, picture},
+    format::{Out, picture, qr},
     inflate::{Block, Inflate, Output},
     limits::{Budget, Exhausted},
     reader::{Reader, count},
 };
 
-use super::{Picture, header::Header, rules};
+use super::{
+    Picture,
+    header::{Header, Pass},
+    rules,
+    shades::Shades,
+};
 
 impl Picture<'_> {
     /// Compares the size of a picture or a frame with what its packed pixels yield.
@@ -44,7 +49,13 @@ impl Picture<'_> {
         if self.is_refused {
             return;
         }
-        let looked = header.size().pay(budget).and_then(|()| check(header, self.bytes, pieces, budget));
+        let looked = header.size().pay(budget).and_then(|()| {
+            let mut shades = Shades::of(header, self.bytes.get(self.colours.clone()).unwrap_or_default(), budget)?;
+            let outcome = check(header, self.bytes, pieces, Some(&mut shades), budget)?;
+            let from = pieces.first().map_or(outcome.at, |piece| piece.start);
+            qr::read(shades.into_grey(), from..outcome.at.max(from), out, budget)?;
+            Ok(outcome)
+        });
         let outcome = match looked {
             Ok(outcome) => outcome,
             Err(Exhausted(resource)) => {
@@ -121,17 +132,18 @@ pub(super) enum End {
     Excess(Option<Stop>),
 }
 
-/// Unpacks the pieces of a stream and counts rows. Needs no memory but a window; pays steps, and for excess only
-/// unpacked bytes.
+/// Unpacks the pieces of a stream and counts rows, for `shades` to look at if anybody wants them. Needs no memory but a
+/// window; pays steps, and for excess only unpacked bytes.
 pub(super) fn check(
     header: &Header,
     bytes: &[u8],
     pieces: &[Range<usize>],
+    shades: Option<&mut Shades>,
     budget: &mut Budget,
 ) -> Result<Outcome, Exhausted> {
     let packed = pieces.iter().fold(0_u64, |sum, piece| sum.saturating_add(count(piece.len())));
     let needed = header.unpacked_bytes();
-    let mut rows = Rows { passes: header.passes(), left: 0, rows: 0, row: 0, seen: 0, bad_filter: None };
+    let mut rows = Rows::of(header.passes(), shades);
     let mut engine = Inflate::zlib();
     let mut excess = Output::of(packed);
     let mut at = pieces.first().map_or(0, |piece| piece.start);
@@ -173,44 +185,58 @@ pub(super) fn check(
 }
 
 /// Rows going by.
-struct Rows<P> {
+struct Rows<'a, P> {
     passes: P,
-    /// Bytes left of the current row.
+    pass: Pass,
+    /// Bytes left of the current row, and its filter.
     left: u64,
-    /// Rows left in the pass.
-    rows: u64,
-    /// Bytes of a row of the pass.
-    row: u64,
+    filter: u8,
+    /// Rows begun in the pass.
+    begun: u64,
     seen: u64,
     bad_filter: Option<u64>,
+    shades: Option<&'a mut Shades>,
 }
 
-impl<P: Iterator<Item = (u64, u64)>> Rows<P> {
+impl<'a, P: Iterator<Item = Pass>> Rows<'a, P> {
+    fn of(passes: P, shades: Option<&'a mut Shades>) -> Self {
+        Self { passes, pass: Pass::default(), left: 0, filter: 0, begun: 0, seen: 0, bad_filter: None, shades }
+    }
+
     /// Counts a block; returns what is behind the last row.
-    fn take<'a>(&mut self, block: &'a [u8]) -> &'a [u8] {
+    fn take<'b>(&mut self, block: &'b [u8]) -> &'b [u8] {
         let mut reader = Reader::new(block);
         loop {
             if self.left == 0 {
-                if self.rows == 0 {
+                if self.begun == self.pass.rows {
                     match self.passes.next() {
-                        Some((row, rows)) => (self.row, self.rows) = (row, rows),
+                        Some(pass) => (self.pass, self.begun) = (pass, 0),
                         None => return reader.rest(),
                     }
+                    self.shades.iter_mut().for_each(|shades| shades.pass());
                 }
                 let Ok(filter) = reader.u8() else { return &[] };
                 if filter > 4 && self.bad_filter.is_none() {
                     self.bad_filter = Some(self.seen);
                 }
-                self.rows = self.rows.saturating_sub(1);
-                self.left = self.row;
+                self.filter = filter;
+                self.begun = self.begun.saturating_add(1);
+                self.left = self.pass.row_bytes;
                 self.seen = self.seen.saturating_add(1);
             }
             let taken = self.left.min(count(reader.left()));
-            if taken == 0 || reader.take(taken).is_err() {
+            let Ok(bytes) = reader.take(taken) else { return &[] };
+            if bytes.is_empty() {
                 return &[];
             }
             self.left = self.left.saturating_sub(taken);
             self.seen = self.seen.saturating_add(taken);
+            if let Some(shades) = &mut self.shades {
+                shades.take(bytes);
+                if self.left == 0 {
+                    shades.end(self.filter, &self.pass, self.begun.saturating_sub(1));
+                }
+            }
         }
     }
 }

@@ -1,0 +1,103 @@
+//! Points of a picture, and a square seen from somewhere.
+
+/// A point of a picture, or a way between two.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Point {
+    pub(super) x: f64,
+    pub(super) y: f64,
+}
+
+impl Point {
+    pub(super) fn distance(self, other: Self) -> f64 {
+        (other - self).length()
+    }
+
+    pub(super) fn length(self) -> f64 {
+        self.dot(self).sqrt()
+    }
+
+    pub(super) fn dot(self, other: Self) -> f64 {
+        self.x * other.x + self.y * other.y
+    }
+
+    /// Positive when the other is to the right of this, in a picture whose rows go down.
+    pub(super) fn cross(self, other: Self) -> f64 {
+        self.x * other.y - self.y * other.x
+    }
+
+    /// The pixel it is in; `None` left of the picture or above it.
+    pub(super) fn pixel(self) -> Option<(usize, usize)> {
+        Some((whole(self.x)?, whole(self.y)?))
+    }
+}
+
+/// The pixel that a coordinate is in.
+#[expect(clippy::as_conversions, reason = "there is no other way from a float; what does not fit is filtered before")]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "as above")]
+pub(super) fn whole(coordinate: f64) -> Option<usize> {
+    (0.0..1e6).contains(&coordinate).then_some(coordinate as usize)
+}
+
+impl std::ops::Add for Point {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self { x: self.x + other.x, y: self.y + other.y }
+    }
+}
+
+impl std::ops::Sub for Point {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        Self { x: self.x - other.x, y: self.y - other.y }
+    }
+}
+
+impl std::ops::Mul<f64> for Point {
+    type Output = Self;
+
+    fn mul(self, by: f64) -> Self {
+        Self { x: self.x * by, y: self.y * by }
+    }
+}
+
+/// A square in a picture: from parts of its sides to points. Seen from an angle, what is farther away is smaller.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Square {
+    corner: Point,
+    right: Point,
+    below: Point,
+    /// How much smaller it becomes to the right and downwards.
+    fading: Point,
+}
+
+impl Square {
+    /// A square of which three corners are known, seen from straight above.
+    pub(super) fn flat(corner: Point, right: Point, below: Point) -> Self {
+        Self { corner, right, below, fading: Point { x: 0.0, y: 0.0 } }
+    }
+
+    /// The same three corners, and where a point on the diagonal stands: `part` of the way down.
+    pub(super) fn through(self, part: f64, point: Point) -> Option<Self> {
+        // Of (corner + s (right (1 + g) - corner) + t (below (1 + h) - corner)) / (1 + g s + h t), s and t being the
+        // part, two equations in g and h.
+        let (to_right, to_below) = ((point - self.right) * part, (point - self.below) * part);
+        let flat = self.corner + (self.right - self.corner) * part + (self.below - self.corner) * part - point;
+        let determinant = to_right.cross(to_below);
+        if determinant.abs() < 1e-6 {
+            return None;
+        }
+        let fading = Point { x: flat.cross(to_below) / determinant, y: to_right.cross(flat) / determinant };
+        // Beyond that no camera reads it.
+        (fading.x.abs() < 0.8 && fading.y.abs() < 0.8).then_some(Self { fading, ..self })
+    }
+
+    /// The point that parts of the way right and down lead to.
+    pub(super) fn point(&self, right: f64, down: f64) -> Point {
+        let Self { corner, fading, .. } = *self;
+        let depth = 1.0 + fading.x * right + fading.y * down;
+        let far = (self.right * (1.0 + fading.x) - corner) * right + (self.below * (1.0 + fading.y) - corner) * down;
+        (corner + far) * (1.0 / depth)
+    }
+}
