@@ -3,16 +3,14 @@
 
 use std::fs;
 
-use scanner_core::Limits;
 use scanner_tests::{cases, golden, scanner};
 
 #[test]
 fn every_case_gives_what_its_golden_says() {
-    let scanner = scanner(Limits::default());
     let bless = std::env::var_os("BLESS").is_some();
     let mut wrong = Vec::new();
     for case in cases() {
-        let got = golden(&scanner.scan(case.input()));
+        let got = golden(&scanner(case.limits()).scan(case.input()));
         if bless {
             fs::write(&case.want, got).unwrap();
             continue;

@@ -159,6 +159,14 @@ pub fn how(area: &str) -> Kind {
 }
 
 impl Case {
+    /// What the case may spend: the defaults, and what only who asks for it gets.
+    pub fn limits(&self) -> Limits {
+        match self.area.as_str() {
+            "qr" => Limits::default().with(Resource::CodePixels, 1 << 20),
+            _ => Limits::default(),
+        }
+    }
+
     /// The case as an input.
     pub fn input(&self) -> Input {
         let mut input = Input::file(self.file_name.clone(), self.bytes.clone());

@@ -12,7 +12,7 @@ fn of_the_core() -> impl Iterator<Item = Resource> {
 #[test]
 fn what_a_case_spent_is_enough_for_the_same_report() {
     for case in cases() {
-        let first = scanner(Limits::default()).scan(case.input());
+        let first = scanner(case.limits()).scan(case.input());
         let again = scanner(first.spent).scan(case.input());
         assert_eq!(seen(&again), seen(&first), "{}", case.name);
     }
@@ -21,7 +21,7 @@ fn what_a_case_spent_is_enough_for_the_same_report() {
 #[test]
 fn one_less_of_anything_is_a_gap_that_names_it() {
     for case in cases() {
-        let first = scanner(Limits::default()).scan(case.input());
+        let first = scanner(case.limits()).scan(case.input());
         for resource in of_the_core().filter(|resource| *resource != Resource::Findings) {
             let Some(less) = first.spent.get(resource).checked_sub(1) else { continue };
             let poor = scanner(first.limits.with(resource, less)).scan(case.input());
@@ -38,7 +38,7 @@ fn one_less_of_anything_is_a_gap_that_names_it() {
 #[test]
 fn one_finding_less_is_counted_and_decides_all_the_same() {
     for case in cases() {
-        let first = scanner(Limits::default()).scan(case.input());
+        let first = scanner(case.limits()).scan(case.input());
         let Some(less) = first.spent.get(Resource::Findings).checked_sub(1) else { continue };
         let poor = scanner(first.limits.with(Resource::Findings, less)).scan(case.input());
         assert_eq!(poor.totals, first.totals, "{}", case.name);

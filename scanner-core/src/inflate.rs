@@ -3,7 +3,7 @@
 //! A stream that breaks, or that the budget stops, is not an error: what came out until then is returned with the
 //! reason, so that nothing seen is lost.
 
-use std::fmt;
+use std::{cell::Cell, fmt};
 
 use bytes::Bytes;
 use flate2::{Crc, Decompress, FlushDecompress, Status};
@@ -58,8 +58,10 @@ pub(crate) fn unpack(source: &Source, budget: &mut Budget) -> Unpacked {
             let bytes = if stop.is_none() { packed.clone() } else { Bytes::new() };
             Unpacked { bytes, used: count(packed.len()), stop }
         }
-        Codec::Zlib => gather(packed, None, budget, |gathered, budget| gathered.stream(Inflate::zlib(), budget)),
-        Codec::Deflate => gather(packed, None, budget, |gathered, budget| gathered.stream(Inflate::deflate(), budget)),
+        Codec::Zlib => gather(packed, None, budget, |gathered, budget| gathered.stream(&mut Inflate::zlib(), budget)),
+        Codec::Deflate => {
+            gather(packed, None, budget, |gathered, budget| gathered.stream(&mut Inflate::deflate(), budget))
+        }
         Codec::Gzip => gather(packed, None, budget, gzip),
         Codec::Bzip2 => {
             gather(packed, None, budget, |gathered, budget| coded::streams(Coding::Bzip2, b"BZh", gathered, budget))
@@ -100,15 +102,16 @@ pub(crate) fn begins_zlib(head: &[u8]) -> bool {
 /// Unpacks a small zlib stream inside a format (a compressed text, a colour profile): at most `most.1` bytes, which
 /// is what is left of `most.0`.
 pub(crate) fn zlib(packed: &[u8], most: (Resource, u64), budget: &mut Budget) -> Unpacked {
-    gather(packed, Some(most), budget, |gathered, budget| gathered.stream(Inflate::zlib(), budget))
+    gather(packed, Some(most), budget, |gathered, budget| gathered.stream(&mut Inflate::zlib(), budget))
 }
 
 /// Unpacks a zlib or deflate stream that is itself the output of another filter: the ratio counts from the `first`
 /// bytes, those in the file.
-pub(crate) fn chained(codec: Codec, packed: &[u8], first: u64, budget: &mut Budget) -> Unpacked {
-    let engine = if codec == Codec::Deflate { Inflate::deflate() } else { Inflate::zlib() };
+pub(crate) fn chained(codec: Codec, packed: &[u8], first: u64, spare: &Spare, budget: &mut Budget) -> Unpacked {
+    let mut engine = spare.take(codec != Codec::Deflate);
     let mut gathered = Gather { packed: Reader::new(packed), out: Output::of(first) };
-    let stop = gathered.stream(engine, budget).err();
+    let stop = gathered.stream(&mut engine, budget).err();
+    spare.keep(engine);
     Unpacked { used: gathered.offset(), bytes: gathered.out.bytes.into(), stop }
 }
 
@@ -132,7 +135,7 @@ struct Gather<'a> {
 
 impl Gather<'_> {
     /// One stream, from where the cursor stands to its end.
-    fn stream(&mut self, mut engine: Inflate, budget: &mut Budget) -> Result<(), Stop> {
+    fn stream(&mut self, engine: &mut Inflate, budget: &mut Budget) -> Result<(), Stop> {
         budget.spend(Resource::Steps, STEPS_PER_STREAM)?;
         loop {
             match engine.block(&mut self.packed, budget)? {
@@ -203,7 +206,7 @@ fn gzip(gathered: &mut Gather<'_>, budget: &mut Budget) -> Result<(), Stop> {
         budget.spend(Resource::Objects, 1)?;
         gzip_header(&mut gathered.packed)?;
         let before = gathered.out.bytes.len();
-        gathered.stream(Inflate::deflate(), budget)?;
+        gathered.stream(&mut Inflate::deflate(), budget)?;
         let at = gathered.offset();
         let mut crc = Crc::new();
         crc.update(gathered.out.bytes.get(before..).unwrap_or_default());
@@ -252,6 +255,33 @@ pub(crate) struct Inflate {
     engine: Decompress,
     block: Vec<u8>,
     over: Option<Over>,
+}
+
+/// The engine of the stream before, for the next: the memory of a fresh one costs more than a page of text to unpack.
+#[derive(Default)]
+pub(crate) struct Spare(Cell<Option<Inflate>>);
+
+impl fmt::Debug for Spare {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Spare").finish_non_exhaustive()
+    }
+}
+
+impl Spare {
+    fn take(&self, is_zlib: bool) -> Inflate {
+        match self.0.take() {
+            Some(mut used) => {
+                used.engine.reset(is_zlib);
+                Inflate { over: None, ..used }
+            }
+            None if is_zlib => Inflate::zlib(),
+            None => Inflate::deflate(),
+        }
+    }
+
+    fn keep(&self, engine: Inflate) {
+        self.0.set(Some(engine));
+    }
 }
 
 /// How a stream ended.

@@ -32,6 +32,8 @@ pub enum Resource {
     NormalizedBytes,
     /// Pixels of all pictures together, frames counted.
     Pixels,
+    /// Pixels looked through for QR codes, all pictures together; at zero nobody looks for any.
+    CodePixels,
     /// The longer side of the largest picture.
     Side,
     /// Frames of animations, all together.
@@ -54,7 +56,7 @@ const MIB: u64 = 1024 * 1024;
 
 impl Resource {
     /// Every resource, in the order in which verdicts list them.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::EnvelopeBytes,
         Self::ArtifactBytes,
         Self::UnpackedBytes,
@@ -66,6 +68,7 @@ impl Resource {
         Self::DecodedBytes,
         Self::NormalizedBytes,
         Self::Pixels,
+        Self::CodePixels,
         Self::Side,
         Self::Frames,
         Self::Objects,
@@ -122,6 +125,8 @@ impl Resource {
             Self::NormalizedBytes => ("normalized_bytes", 256 * MIB),
             // A tall screenshot of a page is honest: 65,535 × 1,000.
             Self::Pixels => ("pixels", 67_108_864),
+            // Unpacking pixels costs as much again as all else that is asked of a picture: whoever wants it says so.
+            Self::CodePixels => ("code_pixels", 0),
             Self::Side => ("side", 65_535),
             Self::Frames => ("frames", 500),
             Self::Objects => ("objects", 200_000),

@@ -8,9 +8,10 @@ use crate::{
     format::{
         Format, Out, Subject,
         dib::{self, Dib, Packing},
-        picture::{self, Walk, mild, say},
+        picture::{self, Walk, luma, mild, say},
+        qr::{self, Grey},
     },
-    limits::{Budget, Resource},
+    limits::{Budget, Exhausted, Resource},
     reader::{Reader, count},
 };
 
@@ -30,6 +31,7 @@ pub(crate) const FORMAT: Format = Format {
         &picture::DISGUISE,
         &picture::PROGRAM,
         &picture::NOTE,
+        &qr::CODE,
     ],
 };
 
@@ -80,7 +82,13 @@ fn picture(walk: &mut Walk<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Resul
             walk.size(dib.size, header, Some(room), out, budget);
             length
         }
-        Packing::Rows => rows(walk, &dib, start, header, out, budget),
+        Packing::Rows => {
+            let end = rows(walk, &dib, start, header, out, budget);
+            if let Err(exhausted) = codes(walk.bytes, &dib, header_end, start..end, out, budget) {
+                walk.account.no_codes(exhausted);
+            }
+            end
+        }
         Packing::Runs(bits) => runs(walk, &dib, bits, start, header, out, budget)?,
         Packing::Picture => {
             walk.size(dib.size, header, None, out, budget);
@@ -117,6 +125,44 @@ fn rows(
     let is_short = there.saturating_add(3) < needed;
     walk.size(dib.size, header, is_short.then_some(backed), out, budget);
     start.saturating_add(usize::try_from(needed).unwrap_or(usize::MAX)).min(length)
+}
+
+/// Looks for codes in rows that are not packed. They come from the bottom: what is read is the picture in a mirror, and
+/// codes are read in mirrors.
+fn codes(
+    bytes: &[u8],
+    dib: &Dib,
+    colours: usize,
+    rows: Range<usize>,
+    out: &mut Out<'_>,
+    budget: &mut Budget,
+) -> Result<(), Exhausted> {
+    let Some(mut grey) = Grey::of(dib.size, budget)? else { return Ok(()) };
+    let row_bytes = usize::try_from(dib::row_bytes(dib.size.width, dib.bits)).unwrap_or(usize::MAX).max(1);
+    let colours = colours.saturating_add(usize::try_from(dib.mask_bytes).unwrap_or(0));
+    let table = bytes.get(colours..rows.start).unwrap_or_default();
+    // The first headers have colours of three bytes.
+    let palette: Vec<u8> = match dib.header_bytes {
+        12 => table.as_chunks::<3>().0.iter().map(|[blue, green, red]| luma(*red, *green, *blue)).collect(),
+        _ => table.as_chunks::<4>().0.iter().map(|[blue, green, red, _]| luma(*red, *green, *blue)).collect(),
+    };
+    let shade = |index: u8| palette.get(usize::from(index)).copied().unwrap_or(0);
+    for (y, row) in bytes.get(rows.clone()).unwrap_or_default().chunks(row_bytes).enumerate() {
+        match dib.bits {
+            24 => grey.row(y, row.as_chunks::<3>().0.iter().map(|[b, g, r]| luma(*r, *g, *b))),
+            32 => grey.row(y, row.as_chunks::<4>().0.iter().map(|[b, g, r, _]| luma(*r, *g, *b))),
+            // Five bits each; green is the middle, and has the largest part in what an eye sees.
+            16 => grey.row(
+                y,
+                row.as_chunks::<2>().0.iter().map(|pair| {
+                    let [green, _] = (u16::from_le_bytes(*pair) << 6).to_be_bytes();
+                    green
+                }),
+            ),
+            bits => grey.row(y, picture::samples(row, u8::try_from(bits).unwrap_or(8).min(8)).map(shade)),
+        }
+    }
+    qr::read(grey, rows, out, budget)
 }
 
 /// Runs of pixels. Where they end.

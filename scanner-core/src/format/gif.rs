@@ -9,6 +9,7 @@ use crate::{
     format::{
         Format, Out, Subject, exif,
         picture::{self, Size, Walk, mild, say},
+        qr::{self, Grey},
     },
     limits::{Budget, Resource},
     reader::{Reader, count},
@@ -38,6 +39,7 @@ pub(crate) const FORMAT: Format = Format {
         &picture::METADATA,
         &picture::NOTE,
         &exif::GPS,
+        &qr::CODE,
     ],
 };
 
@@ -45,6 +47,8 @@ pub(crate) const FORMAT: Format = Format {
 const STEPS_PER_BLOCK: u64 = 10;
 /// A sub-block of one byte costs as much as ten bytes of a long one.
 const STEPS_PER_SUB_BLOCK: u64 = 2;
+/// Frames of an animation whose pixels are looked at: what is held before a camera stands still.
+const LOOKED_THROUGH: u64 = 4;
 /// The screen's header: signature, size, flags, two bytes.
 const SCREEN: Range<usize> = 6..13;
 /// The longest string of the coder has fewer pixels, and no code fewer bits than three.
@@ -53,8 +57,14 @@ const MOST_PIXELS_PER_BYTE: u64 = 4096;
 const XMP_TRAILER: usize = 257;
 
 fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
-    let mut picture =
-        Picture { walk: Walk::over(subject.bytes), screen: Size::default(), at: 0, is_drawn: false, end: None };
+    let mut picture = Picture {
+        walk: Walk::over(subject.bytes),
+        screen: Size::default(),
+        palette: Vec::new(),
+        at: 0,
+        is_drawn: false,
+        end: None,
+    };
     let walked = picture.walk(out, budget);
     picture.finish(&walked, out, budget);
     walked
@@ -64,6 +74,8 @@ fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Res
 struct Picture<'a> {
     walk: Walk<'a>,
     screen: Size,
+    /// The shades of the colours that frames have in common.
+    palette: Vec<u8>,
     /// Where the walk stands: the block that begins here is not read yet.
     at: usize,
     /// There was a frame.
@@ -88,7 +100,7 @@ impl Picture<'_> {
         self.screen = Size::new(width.into(), height.into());
         let flags = reader.u8()?;
         reader.take(2)?;
-        colours(flags, &mut reader)?;
+        self.palette = picture::shades(colours(flags, &mut reader)?);
         self.walk.size(self.screen, SCREEN, None, out, budget);
         loop {
             self.at = reader.position();
@@ -123,7 +135,7 @@ impl Picture<'_> {
         if !fits {
             mild(out, &picture::STRUCTURE, here.clone(), "a frame reaches beyond the screen");
         }
-        colours(flags, reader)?;
+        let own = picture::shades(colours(flags, reader)?);
         let least = reader.u8()?;
         let pixels_at = reader.position();
         let blocks = sub_blocks(reader, budget)?;
@@ -140,7 +152,27 @@ impl Picture<'_> {
             self.walk.opaque(blocks.whole, &place("pixels", pixels_at), out, budget);
             return Ok(());
         };
-        self.pixels(size, &mut codes, &blocks, out, budget)
+        let grey = if self.walk.frames() <= LOOKED_THROUGH { Grey::of(size, budget) } else { Ok(None) };
+        let mut grey = grey.unwrap_or_else(|exhausted| {
+            self.walk.account.no_codes(exhausted);
+            None
+        });
+        if grey.is_some() {
+            codes.keep(usize::try_from(size.area()).unwrap_or(0));
+        }
+        self.pixels(size, &mut codes, &blocks, out, budget)?;
+        if let Some(mut grey) = grey.take() {
+            let palette = if own.is_empty() { &self.palette } else { &own };
+            let width = usize::from(width).max(1);
+            let rows = codes.kept().chunks(width).zip(order(usize::from(height), flags & 0x40 != 0));
+            rows.for_each(|(row, y)| {
+                grey.row(y, row.iter().map(|index| palette.get(usize::from(*index)).copied().unwrap_or(0)));
+            });
+            if let Err(exhausted) = qr::read(grey, blocks.whole, out, budget) {
+                self.walk.account.no_codes(exhausted);
+            }
+        }
+        Ok(())
     }
 
     /// Counts the pixels that the codes of a frame yield.
@@ -281,6 +313,12 @@ fn sub_blocks(reader: &mut Reader<'_>, budget: &mut Budget) -> Result<SubBlocks,
 /// The table of colours, if the flags announce one.
 fn colours<'a>(flags: u8, reader: &mut Reader<'a>) -> Result<&'a [u8], Stop> {
     Ok(reader.take(if flags & 0x80 == 0 { 0 } else { 6_u64 << (flags & 7) })?)
+}
+
+/// The rows of a frame in the order in which they come (`GIF89a` appendix E).
+fn order(height: usize, is_interlaced: bool) -> impl Iterator<Item = usize> {
+    let passes: &[(usize, usize)] = if is_interlaced { &[(0, 8), (4, 8), (2, 4), (1, 2)] } else { &[(0, 1)] };
+    passes.iter().flat_map(move |(first, every)| (*first..height).step_by(*every))
 }
 
 fn place(what: &str, at: usize) -> Place {

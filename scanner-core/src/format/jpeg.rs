@@ -11,6 +11,7 @@ use crate::{
         Format, Out, Subject, exif,
         ifd::Data,
         picture::{self, Size, Walk, mild, say},
+        qr,
     },
     limits::{Budget, Resource},
     reader::{Reader, count},
@@ -18,8 +19,11 @@ use crate::{
 
 mod clean;
 mod coding;
+mod huffman;
+mod shades;
 
-use coding::{Frame, Tables};
+use coding::{Frame, Scan, Tables};
+use shades::Store;
 
 pub(crate) const FORMAT: Format = Format {
     name: "jpeg",
@@ -38,6 +42,7 @@ pub(crate) const FORMAT: Format = Format {
         &picture::NOTE,
         &exif::GPS,
         &exif::BROKEN,
+        &qr::CODE,
     ],
 };
 
@@ -47,6 +52,8 @@ const STEPS_PER_SEGMENT: u64 = 10;
 const BYTES_PER_STEP: u64 = 16;
 /// Encoders that look for the best scans end at about twenty; each scan beyond costs a viewer the whole picture anew.
 const FREE_SCANS: u64 = 64;
+/// Scans among which the first channel is, where each has one of its own.
+const MOST_CHANNELS: u64 = 4;
 /// Decoders that count give up here.
 const MOST_SCANS: u64 = 100;
 
@@ -58,6 +65,7 @@ const TEM: u8 = 0x01;
 
 fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
     let mut picture = Picture::of(subject.bytes);
+    picture.store = (budget.limits().get(Resource::CodePixels) > 0).then(Store::default);
     let walked = picture.walk(out, budget);
     picture.finish(&walked, out, budget);
     walked
@@ -70,6 +78,8 @@ struct Picture<'a> {
     at: usize,
     frame: Option<Frame>,
     tables: Tables,
+    /// Tables for who looks at pixels, where anybody does.
+    store: Option<Store>,
     scans: u64,
     /// The size was compared with the bytes of the first scan.
     is_weighed: bool,
@@ -123,6 +133,7 @@ impl<'a> Picture<'a> {
             at: 0,
             frame: None,
             tables: Tables::default(),
+            store: None,
             scans: 0,
             is_weighed: false,
             is_lie: false,
@@ -216,6 +227,14 @@ impl<'a> Picture<'a> {
             let what = format!("segment {} says it has {length} bytes, {left} are left", segment.name());
             return Err(Stop::malformed(what, count(at)));
         }
+        if let Some(store) = &mut self.store {
+            match marker {
+                0xc4 => store.huffman(content),
+                0xdb => store.quantization(content),
+                0xdd => store.restarts(content),
+                _ => {}
+            }
+        }
         let wrong = match marker {
             0xc4 => self.tables.huffman(content).err(),
             0xc8 => Some("there is no such kind of picture"),
@@ -233,6 +252,7 @@ impl<'a> Picture<'a> {
                 let data = reader.position();
                 let restarts = entropy(reader, budget)?;
                 self.weigh(data..reader.position(), content, out, budget);
+                self.codes(data..reader.position(), content, out, budget);
                 wrong.or(restarts)
             }
             // Hierarchical pictures, and what the standard keeps for later.
@@ -291,6 +311,20 @@ impl<'a> Picture<'a> {
             self.is_lie = !self.walk.size(frame.size, frame.at.clone(), backed, out, budget);
         } else if self.scans > FREE_SCANS {
             self.walk.size(frame.size, frame.at.clone(), None, out, budget);
+        }
+    }
+
+    /// Looks for codes in the pixels of a scan.
+    fn codes(&mut self, data: Range<usize>, content: &[u8], out: &mut Out<'_>, budget: &mut Budget) {
+        let (Some(store), Some(frame), Some(scan)) = (&self.store, &self.frame, Scan::read(content)) else { return };
+        if self.is_lie || self.scans > MOST_CHANNELS {
+            return;
+        }
+        let packed = self.walk.bytes.get(data.clone()).unwrap_or_default();
+        let grey = shades::grey(store, frame, &scan, packed, budget);
+        let read = grey.and_then(|grey| grey.map_or(Ok(()), |grey| qr::read(grey, data, out, budget)));
+        if let Err(exhausted) = read {
+            self.walk.account.no_codes(exhausted);
         }
     }
 

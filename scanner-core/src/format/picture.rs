@@ -60,6 +60,11 @@ impl Account {
         self.limits.entry(resource).or_insert(detail);
     }
 
+    /// Codes in the pixels were not looked for, or not all of them.
+    pub(super) fn no_codes(&mut self, Exhausted(resource): Exhausted) {
+        self.refused(resource, format!("the limit on {resource} was reached: QR codes were not all looked for"));
+    }
+
     pub(super) fn into_gaps(self, out: &mut Out<'_>) {
         for (resource, detail) in self.limits {
             out.gap(Gap::new(Reason::Limit(resource), detail));
@@ -383,6 +388,20 @@ pub(super) fn luma(red: u8, green: u8, blue: u8) -> u8 {
     let sum = weighed(red, 54).saturating_add(weighed(green, 183)).saturating_add(weighed(blue, 19));
     let [shade, _] = sum.to_be_bytes();
     shade
+}
+
+/// The shades of a table of colours, red before green before blue.
+pub(super) fn shades(colours: &[u8]) -> Vec<u8> {
+    colours.as_chunks::<3>().0.iter().map(|[red, green, blue]| luma(*red, *green, *blue)).collect()
+}
+
+/// Samples of at most eight bits, the first in the highest bits of a byte. The last byte may hold more than the row has.
+pub(super) fn samples(row: &[u8], bits: u8) -> impl Iterator<Item = u8> {
+    let mask = u8::MAX >> 8_u8.saturating_sub(bits);
+    row.iter().flat_map(move |byte| {
+        let shifts = (0..8_u8).step_by(bits.max(1).into());
+        shifts.map(move |shift| byte >> 8_u8.saturating_sub(bits).saturating_sub(shift) & mask)
+    })
 }
 
 /// A finding over a range of the file about something that viewers agree on all the same.

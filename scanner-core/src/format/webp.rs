@@ -7,12 +7,14 @@ use crate::{
     format::{
         Format, Out, Subject, exif,
         picture::{self, Size, Walk, mild, say},
+        qr,
     },
     limits::{Budget, Resource},
     reader::{Reader, count},
 };
 
 mod clean;
+mod shades;
 
 pub(crate) const FORMAT: Format = Format {
     name: "webp",
@@ -31,6 +33,7 @@ pub(crate) const FORMAT: Format = Format {
         &picture::NOTE,
         &exif::GPS,
         &exif::BROKEN,
+        &qr::CODE,
     ],
 };
 
@@ -247,9 +250,26 @@ impl Picture<'_> {
                 mild(out, &picture::STRUCTURE, HEAD..end, "its first part and its frames disagree on whether it moves");
             }
             self.walk.behind(end, out, budget);
+            self.codes(end, out, budget);
         }
         let canvas = self.canvas.map_or(0..0, |(_, at)| at);
         self.walk.finish(canvas, out);
+    }
+}
+
+impl Picture<'_> {
+    /// Looks for codes in a picture that does not move.
+    fn codes(&mut self, end: usize, out: &mut Out<'_>, budget: &mut Budget) {
+        let Some(size) = self.image.filter(|_| self.walk.frames() == 0) else { return };
+        if budget.limits().get(Resource::CodePixels) > 0 && size.area() > shades::MOST_PIXELS {
+            return out.unsupported("nothing here looks for QR codes in so large a picture of this kind");
+        }
+        let file = self.walk.bytes.get(..end).unwrap_or_default();
+        let grey = shades::grey(file, size, budget);
+        let read = grey.and_then(|grey| grey.map_or(Ok(()), |grey| qr::read(grey, HEAD..end, out, budget)));
+        if let Err(exhausted) = read {
+            self.walk.account.no_codes(exhausted);
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! The codes of a frame (`GIF89a` appendix F), counted: how many pixels they stand for, never which.
+//! The codes of a frame (`GIF89a` appendix F), counted: how many pixels they stand for, and which where somebody asks.
 
 /// A reader of codes between two pieces of them.
 #[derive(Debug)]
@@ -18,6 +18,19 @@ pub(super) struct Codes {
     held: u8,
     pixels: u64,
     state: State,
+    kept: Option<Kept>,
+}
+
+/// The pixels themselves. Each string is the one before it and a pixel more: it stands among them already.
+#[derive(Debug)]
+struct Kept {
+    pixels: Vec<u8>,
+    /// More are not kept.
+    most: usize,
+    /// Where each string begins.
+    starts: Vec<usize>,
+    /// Where the string before begins.
+    previous: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,10 +57,21 @@ impl Codes {
                 held: 0,
                 pixels: 0,
                 state: State::Open,
+                kept: None,
             };
             codes.clear();
             codes
         })
+    }
+
+    /// Keeps the pixels to come, as far as a frame has room for them.
+    pub(super) fn keep(&mut self, most: usize) {
+        self.kept = Some(Kept { pixels: Vec::new(), most, starts: vec![0; usize::from(MOST_CODES)], previous: 0 });
+    }
+
+    /// The pixels that were kept.
+    pub(super) fn kept(&self) -> &[u8] {
+        self.kept.as_ref().map_or(&[], |kept| kept.pixels.as_slice())
     }
 
     pub(super) fn pixels(&self) -> u64 {
@@ -110,6 +134,9 @@ impl Codes {
             }
         };
         self.pixels = self.pixels.saturating_add(length.into());
+        if let Some(kept) = &mut self.kept {
+            kept.string(code, length, code < clear, self.previous.map(|_| self.next));
+        }
         if let (Some(previous), Some(slot)) = (self.previous, self.lengths.get_mut(usize::from(self.next))) {
             *slot = previous.saturating_add(1);
             self.next = self.next.saturating_add(1);
@@ -118,5 +145,29 @@ impl Codes {
             }
         }
         self.previous = Some(length);
+    }
+}
+
+impl Kept {
+    /// Writes the string of a code; `next` is the code that the string before, and a pixel more, gets.
+    fn string(&mut self, code: u16, length: u16, is_pixel: bool, next: Option<u16>) {
+        let here = self.pixels.len();
+        if let Some(slot) = next.and_then(|next| self.starts.get_mut(usize::from(next))) {
+            *slot = self.previous;
+        }
+        self.previous = here;
+        let length = usize::from(length);
+        if here.saturating_add(length) > self.most {
+            return;
+        }
+        if is_pixel {
+            return self.pixels.push(u8::try_from(code).unwrap_or(u8::MAX));
+        }
+        // A string may reach into itself: it is copied pixel by pixel where it does.
+        let start = self.starts.get(usize::from(code)).copied().unwrap_or(0);
+        for at in start..start.saturating_add(length) {
+            let pixel = self.pixels.get(at).copied().unwrap_or(0);
+            self.pixels.push(pixel);
+        }
     }
 }

@@ -86,10 +86,12 @@ enum Coding {
 
 /// A colour channel.
 #[derive(Clone, Copy, Debug)]
-struct Component {
-    name: u8,
-    across: u8,
-    down: u8,
+pub(super) struct Component {
+    pub(super) name: u8,
+    pub(super) across: u8,
+    pub(super) down: u8,
+    /// Its quantization table.
+    pub(super) table: u8,
 }
 
 /// The frame header (ITU T.81 B.2.2).
@@ -99,7 +101,9 @@ pub(super) struct Frame {
     /// Where it stands.
     pub(super) at: Range<usize>,
     coding: Coding,
-    components: Vec<Component>,
+    /// Samples have eight bits.
+    is_plain: bool,
+    pub(super) components: Vec<Component>,
 }
 
 impl Frame {
@@ -127,13 +131,18 @@ impl Frame {
         }
         let mut components = Vec::with_capacity(triples.len());
         for [name, sampling, table] in triples.iter().copied() {
-            let component = Component { name, across: sampling >> 4, down: sampling & 15 };
+            let component = Component { name, across: sampling >> 4, down: sampling & 15, table };
             if !(1..=4).contains(&component.across) || !(1..=4).contains(&component.down) || table > 3 {
                 return Err("a channel has a sampling or a table that does not exist");
             }
             components.push(component);
         }
-        Ok(Self { size, at, coding, components })
+        Ok(Self { size, at, coding, is_plain: precision == 8, components })
+    }
+
+    /// Whether each scan holds whole blocks, of samples of eight bits.
+    pub(super) fn is_sequential(&self) -> bool {
+        self.coding == Coding::Sequential && self.is_plain
     }
 
     /// Whether a scan header fits the frame and the tables so far.
@@ -209,8 +218,9 @@ impl Frame {
 }
 
 /// A scan header.
-struct Scan {
-    channels: Vec<(u8, u8)>,
+pub(super) struct Scan {
+    /// Of each channel, its name and the tables it chooses.
+    pub(super) channels: Vec<(u8, u8)>,
     /// The first and the last coefficient, and the bits of precision.
     from: u8,
     to: u8,
@@ -219,7 +229,7 @@ struct Scan {
 }
 
 impl Scan {
-    fn read(content: &[u8]) -> Option<Self> {
+    pub(super) fn read(content: &[u8]) -> Option<Self> {
         let mut reader = Reader::new(content);
         let number = reader.u8().ok()?;
         let (pairs, _) = reader.take(u64::from(number).saturating_mul(2)).ok()?.as_chunks::<2>();

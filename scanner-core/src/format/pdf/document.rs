@@ -12,6 +12,7 @@ use super::{
     xref::{Spot, Xref},
 };
 use crate::{
+    inflate::Spare,
     limits::{Budget, Exhausted, Resource},
     reader::count,
 };
@@ -40,6 +41,7 @@ pub(super) struct Document<'a> {
     /// Newest first.
     pub(super) trailers: Vec<Dict<'a>>,
     pub(super) lock: Lock,
+    spare: Spare,
 }
 
 impl<'a> Document<'a> {
@@ -70,7 +72,7 @@ impl<'a> Document<'a> {
         current.dedup_by_key(|(number, ..)| *number);
         current.reverse();
         let current = current.into_iter().map(|(number, _, index)| (number, index)).collect();
-        Self { bytes, items, current, trailers, lock }
+        Self { bytes, items, current, trailers, lock, spare: Spare::default() }
     }
 
     /// The position of the object of that number that counts.
@@ -145,7 +147,7 @@ impl<'a> Document<'a> {
     pub(super) fn decode(&self, index: usize, budget: &mut Budget) -> Option<Decoded> {
         let dict = self.item(index)?.dict()?;
         match self.packed(index, budget) {
-            Ok(packed) => Some(filter::decode(&filter::steps(dict, Some(self)), packed?, budget)),
+            Ok(packed) => Some(filter::decode(&filter::steps(dict, Some(self)), packed?, &self.spare, budget)),
             Err(exhausted) => Some(Decoded { stop: Some(exhausted.into()), ..Decoded::default() }),
         }
     }

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     bundle::Codec,
     finding::Stop,
-    inflate::{self, Block, Inflate, Output},
+    inflate::{self, Block, Inflate, Output, Spare},
     limits::{Budget, Exhausted, Resource},
     reader::{Reader, count},
 };
@@ -82,11 +82,11 @@ pub(super) fn steps<'x, 'a>(dict: &'x Dict<'a>, document: Option<&'x Document<'a
 
 /// Unpacks a stream of which everything is written out in its dictionary.
 pub(super) fn decode_plain(dict: &Dict<'_>, packed: &[u8], budget: &mut Budget) -> Decoded {
-    decode(&steps(dict, None), Bytes::copy_from_slice(packed), budget)
+    decode(&steps(dict, None), Bytes::copy_from_slice(packed), &Spare::default(), budget)
 }
 
 /// Undoes the filters one after the other.
-pub(super) fn decode(steps: &[Step<'_, '_>], packed: Bytes, budget: &mut Budget) -> Decoded {
+pub(super) fn decode(steps: &[Step<'_, '_>], packed: Bytes, spare: &Spare, budget: &mut Budget) -> Decoded {
     let first = count(packed.len());
     let mut decoded = Decoded { bytes: packed, ..Decoded::default() };
     if steps.len() > MOST_FILTERS {
@@ -95,7 +95,7 @@ pub(super) fn decode(steps: &[Step<'_, '_>], packed: Bytes, budget: &mut Budget)
     }
     for (name, parameters) in steps {
         let (bytes, stop) = match *name {
-            b"FlateDecode" | b"Fl" => flate(&decoded.bytes, first, budget),
+            b"FlateDecode" | b"Fl" => flate(&decoded.bytes, first, spare, budget),
             b"LZWDecode" | b"LZW" => {
                 let early = parameters.and_then(|dict| dict.get("EarlyChange")).and_then(Object::int) != Some(0);
                 gather(first, |out| lzw::decode(&decoded.bytes, early, out, budget))
@@ -158,14 +158,14 @@ pub(super) fn is_bomb(packed: &[u8], expected: u64, left: &mut u64, budget: &mut
     }
 }
 
-fn flate(packed: &Bytes, first: u64, budget: &mut Budget) -> (Bytes, Option<Stop>) {
+fn flate(packed: &Bytes, first: u64, spare: &Spare, budget: &mut Budget) -> (Bytes, Option<Stop>) {
     // Some writers leave a line end before the data.
     let start = packed.iter().take(2).take_while(|byte| is_white(**byte)).count();
     let data = packed.get(start..).unwrap_or_default();
-    let unpacked = inflate::chained(Codec::Zlib, data, first, budget);
+    let unpacked = inflate::chained(Codec::Zlib, data, first, spare, budget);
     if unpacked.bytes.is_empty() && matches!(unpacked.stop, Some(Stop::Malformed { .. })) {
         // Readers take the data without its header too.
-        let bare = inflate::chained(Codec::Deflate, data, first, budget);
+        let bare = inflate::chained(Codec::Deflate, data, first, spare, budget);
         if !bare.bytes.is_empty() {
             return (bare.bytes, bare.stop);
         }
@@ -356,7 +356,7 @@ mod tests {
 
     fn undo(names: &[&'static [u8]], packed: &[u8]) -> Decoded {
         let steps: Vec<Step<'_, '_>> = names.iter().map(|name| (*name, None)).collect();
-        decode(&steps, Bytes::copy_from_slice(packed), &mut Budget::new(Limits::default()))
+        decode(&steps, Bytes::copy_from_slice(packed), &Spare::default(), &mut Budget::new(Limits::default()))
     }
 
     #[test]

@@ -91,7 +91,8 @@ impl Header {
 
     /// Bytes of all rows with their filter bytes: what the packed data must yield.
     pub(super) fn unpacked_bytes(&self) -> u64 {
-        self.passes().fold(0, |sum, pass| sum.saturating_add(pass.row_bytes.saturating_add(1).saturating_mul(pass.rows)))
+        self.passes()
+            .fold(0, |sum, pass| sum.saturating_add(pass.row_bytes.saturating_add(1).saturating_mul(pass.rows)))
     }
 
     /// Whether that many packed bytes could yield the picture at all.

@@ -50,10 +50,18 @@ impl Picture<'_> {
             return;
         }
         let looked = header.size().pay(budget).and_then(|()| {
-            let mut shades = Shades::of(header, self.bytes.get(self.colours.clone()).unwrap_or_default(), budget)?;
-            let outcome = check(header, self.bytes, pieces, Some(&mut shades), budget)?;
+            let colours = self.bytes.get(self.colours.clone()).unwrap_or_default();
+            let shades = Shades::of(header, colours, budget);
+            let mut shades = shades.unwrap_or_else(|exhausted| {
+                self.account.no_codes(exhausted);
+                None
+            });
+            let outcome = check(header, self.bytes, pieces, shades.as_mut(), budget)?;
             let from = pieces.first().map_or(outcome.at, |piece| piece.start);
-            qr::read(shades.into_grey(), from..outcome.at.max(from), out, budget)?;
+            let read = shades.map(|shades| qr::read(shades.into_grey(), from..outcome.at.max(from), out, budget));
+            if let Some(Err(exhausted)) = read {
+                self.account.no_codes(exhausted);
+            }
             Ok(outcome)
         });
         let outcome = match looked {

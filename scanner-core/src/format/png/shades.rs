@@ -2,7 +2,10 @@
 
 use super::header::{Header, Pass};
 use crate::{
-    format::{picture::luma, qr::Grey},
+    format::{
+        picture::{self, luma, samples},
+        qr::Grey,
+    },
     limits::{Budget, Exhausted, Resource},
 };
 
@@ -25,12 +28,13 @@ pub(super) struct Shades {
 }
 
 impl Shades {
-    pub(super) fn of(header: &Header, colours: &[u8], budget: &mut Budget) -> Result<Self, Exhausted> {
+    /// Nothing yet, and paid for; `None` where nobody looks at pixels.
+    pub(super) fn of(header: &Header, colours: &[u8], budget: &mut Budget) -> Result<Option<Self>, Exhausted> {
+        let Some(grey) = Grey::of(header.size(), budget)? else { return Ok(None) };
         budget.spend(Resource::Steps, header.unpacked_bytes().div_ceil(BYTES_PER_STEP))?;
-        let grey = Grey::of(header.size(), budget)?;
-        let palette = colours.as_chunks::<3>().0.iter().map(|[red, green, blue]| luma(*red, *green, *blue)).collect();
+        let palette = picture::shades(colours);
         let pixel = usize::try_from(header.bits().div_ceil(8)).unwrap_or(1);
-        Ok(Self { header: *header, palette, pixel, before: Vec::new(), row: Vec::new(), grey })
+        Ok(Some(Self { header: *header, palette, pixel, before: Vec::new(), row: Vec::new(), grey }))
     }
 
     /// The first row of a pass has none before it.
@@ -84,16 +88,6 @@ impl Shades {
     pub(super) fn into_grey(self) -> Grey {
         self.grey
     }
-}
-
-/// Samples of at most eight bits, the first in the highest bits of a byte (PNG §7.2). The last byte may hold more than
-/// the row has.
-fn samples(row: &[u8], depth: u8) -> impl Iterator<Item = u8> {
-    let mask = u8::MAX >> 8_u8.saturating_sub(depth);
-    let shifts = (0..8_u8).step_by(depth.max(1).into());
-    row.iter().flat_map(move |byte| {
-        shifts.clone().map(move |shift| byte >> 8_u8.saturating_sub(depth).saturating_sub(shift) & mask)
-    })
 }
 
 /// What is seen through a pixel that is not opaque: a page.

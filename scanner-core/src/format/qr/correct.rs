@@ -17,7 +17,8 @@ pub(super) fn block(bytes: &mut [u8], check: usize) -> Option<()> {
     // The values of the errors: the syndromes times the locator, and its derivative (Forney).
     let values: Vec<u8> = (0..check)
         .map(|at| {
-            let terms = locator.iter().take(at.saturating_add(1)).zip(syndromes.iter().take(at.saturating_add(1)).rev());
+            let terms =
+                locator.iter().take(at.saturating_add(1)).zip(syndromes.iter().take(at.saturating_add(1)).rev());
             terms.fold(0, |sum, (one, other)| sum ^ times(*one, *other))
         })
         .collect();

@@ -8,6 +8,8 @@ use crate::{
 /// Pixels that are looked through. Of a larger picture every second row and column is, or fewer: a code that a camera
 /// reads off a screen survives that.
 const MOST_PIXELS: u64 = 4 * 1024 * 1024;
+/// Modules of a side of the smallest code.
+const SMALLEST: u32 = 21;
 /// Pixels made dark or light, and looked through row by row, in one step.
 const PIXELS_PER_STEP: u64 = 2;
 /// Side of a block that has one threshold.
@@ -28,8 +30,12 @@ pub(in crate::format) struct Grey {
 }
 
 impl Grey {
-    /// A white picture, paid for: its memory, and that it is looked through.
-    pub(in crate::format) fn of(size: Size, budget: &mut Budget) -> Result<Self, Exhausted> {
+    /// A white picture, paid for: its memory, and that it is looked through. `None` where nobody wants that, and where
+    /// no code has room.
+    pub(in crate::format) fn of(size: Size, budget: &mut Budget) -> Result<Option<Self>, Exhausted> {
+        if budget.limits().get(Resource::CodePixels) == 0 || size.width.min(size.height) < SMALLEST {
+            return Ok(None);
+        }
         let sides = |step: u32| (size.width.div_ceil(step), size.height.div_ceil(step));
         let mut step = 1_u32;
         while u64::from(sides(step).0).saturating_mul(sides(step).1.into()) > MOST_PIXELS {
@@ -37,10 +43,12 @@ impl Grey {
         }
         let (width, height) = sides(step);
         let area = u64::from(width).saturating_mul(height.into());
+        budget.spend(Resource::CodePixels, area)?;
         budget.spend(Resource::Steps, area.div_ceil(PIXELS_PER_STEP))?;
         let whole = |number| usize::try_from(number).unwrap_or(0);
         let (width, height) = (whole(width), whole(height));
-        Ok(Self { step: whole(step).max(1), width, height, shades: vec![255; width.saturating_mul(height)] })
+        let shades = vec![255; width.saturating_mul(height)];
+        Ok(Some(Self { step: whole(step).max(1), width, height, shades }))
     }
 
     /// Takes a row of the picture, from its left.

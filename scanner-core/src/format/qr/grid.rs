@@ -208,7 +208,8 @@ impl<'a> Seen<'a> {
         let part = (self.between - 3.0) / self.between;
         let expected = flat.point(part, part);
         let module = 1.0 / self.between;
-        let (right, down) = (flat.point(module, 0.0) - flat.point(0.0, 0.0), flat.point(0.0, module) - flat.point(0.0, 0.0));
+        let (right, down) =
+            (flat.point(module, 0.0) - flat.point(0.0, 0.0), flat.point(0.0, module) - flat.point(0.0, 0.0));
         // Half modules to each side: what is large is seen from nearby, and more askew.
         let reach = u32::try_from(self.size.div_ceil(6).max(8)).unwrap_or(8);
         let places = usize::try_from(reach).unwrap_or(0).saturating_mul(2).saturating_add(1);

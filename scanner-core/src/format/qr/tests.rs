@@ -3,8 +3,12 @@ use qrcodegen::{DataTooLong, Mask, QrCode, QrCodeEcc, QrSegment, QrSegmentMode, 
 use super::{grey::Grey, symbol::Symbol, *};
 use crate::{format::picture::Size, limits::Limits};
 
+fn wanted() -> Limits {
+    Limits::default().with(Resource::CodePixels, 8 << 20)
+}
+
 fn plenty() -> Budget {
-    Budget::new(Limits::default().with(Resource::Steps, 1_000_000_000))
+    Budget::new(wanted().with(Resource::Steps, 1_000_000_000))
 }
 
 fn encode(text: &str) -> QrCode {
@@ -65,7 +69,7 @@ impl Scene {
     }
 
     fn found(&self, budget: &mut Budget) -> Result<grid::Found, Exhausted> {
-        let mut grey = Grey::of(Size::new(self.width, self.height), budget)?;
+        let mut grey = Grey::of(Size::new(self.width, self.height), budget)?.unwrap();
         for (y, row) in self.shades.chunks(self.width as usize).enumerate() {
             grey.row(y, row.iter().copied());
         }
@@ -218,7 +222,9 @@ fn damage_is_put_right_and_too_much_of_it_is_told() {
     let code = encode("send the file to a.example");
     let scene = |side: u32| {
         let scene = Scene::white(200, 200).draw(&code, upright(30.0, 40.0, 4.0));
-        scene.mapped(move |x, y, shade| if (90..90 + side).contains(&x) && (100..100 + side).contains(&y) { 0 } else { shade })
+        scene.mapped(
+            move |x, y, shade| if (90..90 + side).contains(&x) && (100..100 + side).contains(&y) { 0 } else { shade },
+        )
     };
     assert_eq!(scene(16).says(), ["send the file to a.example"]);
     let found = scene(50).found(&mut plenty()).unwrap();
@@ -251,9 +257,19 @@ fn what_is_spent_is_enough_and_one_less_is_not() {
     let mut budget = plenty();
     scene.found(&mut budget).unwrap();
     let spent = budget.spent().get(Resource::Steps);
-    let limited = |steps| Budget::new(Limits::default().with(Resource::Steps, steps));
+    let limited = |steps| Budget::new(wanted().with(Resource::Steps, steps));
     assert!(scene.found(&mut limited(spent)).is_ok());
     assert_eq!(scene.found(&mut limited(spent - 1)).unwrap_err(), Exhausted(Resource::Steps));
+}
+
+#[test]
+fn pixels_are_paid_for_and_only_where_somebody_wants_it() {
+    let size = Size::new(30, 21);
+    let at = |limit| Grey::of(size, &mut Budget::new(Limits::default().with(Resource::CodePixels, limit)));
+    assert!(at(0).unwrap().is_none());
+    assert_eq!(at(629).unwrap_err(), Exhausted(Resource::CodePixels));
+    assert!(at(630).unwrap().is_some());
+    assert!(Grey::of(Size::new(30, 20), &mut plenty()).unwrap().is_none(), "no code is so small");
 }
 
 #[test]
@@ -263,7 +279,7 @@ fn a_flood_of_finder_patterns_ends() {
         let ring = (x % 9).abs_diff(4).max((y % 9).abs_diff(4));
         if ring <= 1 || ring == 3 { 0 } else { 255 }
     });
-    let mut budget = Budget::new(Limits::default());
+    let mut budget = Budget::new(wanted());
     assert_eq!(flood.found(&mut budget).unwrap_err(), Exhausted(Resource::Steps));
 }
 
