@@ -31,6 +31,24 @@ fn difference(want: &str, got: &str) -> String {
 }
 
 #[test]
+fn damaged_pictures_of_codes_are_survived() {
+    for case in cases().into_iter().filter(|case| case.area == "qr") {
+        let scanner = scanner(case.limits());
+        let mut seed = 1_u64;
+        for _ in 0..100 {
+            let mut broken = case.clone();
+            for _ in 0..3 {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let at = usize::try_from(seed >> 33).unwrap() % broken.bytes.len();
+                broken.bytes[at] ^= u8::try_from(seed >> 24 & 0xff).unwrap();
+            }
+            let report = scanner.scan(broken.input());
+            assert_eq!(report.artifacts.first().unwrap().size, broken.bytes.len() as u64, "{}", case.name);
+        }
+    }
+}
+
+#[test]
 fn every_golden_has_its_case() {
     let wants: Vec<_> = cases().into_iter().map(|case| case.want).collect();
     for area in fs::read_dir(scanner_tests::root().join("corpus")).unwrap() {

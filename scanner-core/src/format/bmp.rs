@@ -32,6 +32,8 @@ pub(crate) const FORMAT: Format = Format {
         &picture::PROGRAM,
         &picture::NOTE,
         &qr::CODE,
+        &qr::SCRIPT_URL,
+        &qr::PROTOCOL,
     ],
 };
 

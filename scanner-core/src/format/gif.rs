@@ -40,6 +40,8 @@ pub(crate) const FORMAT: Format = Format {
         &picture::NOTE,
         &exif::GPS,
         &qr::CODE,
+        &qr::SCRIPT_URL,
+        &qr::PROTOCOL,
     ],
 };
 

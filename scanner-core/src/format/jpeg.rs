@@ -43,6 +43,8 @@ pub(crate) const FORMAT: Format = Format {
         &exif::GPS,
         &exif::BROKEN,
         &qr::CODE,
+        &qr::SCRIPT_URL,
+        &qr::PROTOCOL,
     ],
 };
 

@@ -6,8 +6,8 @@
 use std::ops::Range;
 
 use crate::{
-    finding::{Confidence, Gap, Place, Reason, Rule, RuleText, Severity, Span},
-    format::Out,
+    finding::{Confidence, Finding, Gap, Place, Reason, Rule, RuleText, Severity, Span},
+    format::{Out, markup::address::Address},
     limits::{Budget, Exhausted, Resource},
     reader::count,
     view::{OffsetMap, TextView},
@@ -21,6 +21,7 @@ mod plane;
 mod segments;
 mod symbol;
 
+pub(super) use super::markup::rules::{PROTOCOL, SCRIPT_URL};
 pub(super) use grey::Grey;
 
 pub(super) static CODE: Rule = Rule::built_in(
@@ -45,6 +46,16 @@ pub(super) fn read(grey: Grey, at: Range<usize>, out: &mut Out<'_>, budget: &mut
         budget.spend(Resource::DecodedBytes, count(text.len()))?;
         let map = OffsetMap::Within(Span { start, end });
         let place = Place::default().name("part", "QR code").number("offset", start);
+        // A camera offers to follow it as it is.
+        let rule = match Address::of(&text) {
+            Address::Script | Address::ActiveData => Some(&SCRIPT_URL),
+            Address::Program => Some(&PROTOCOL),
+            _ => None,
+        };
+        if let Some(rule) = rule {
+            let finding = Finding::built_in(rule).at(start, end).place(place.clone());
+            out.find(finding.message("the address in a QR code does something on the machine that follows it"));
+        }
         out.read(TextView::decoded(text.into(), map, vec!["qr"]).place(place).hidden(&CODE));
     }
     if found.unread > 0 {

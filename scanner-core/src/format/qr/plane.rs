@@ -33,7 +33,6 @@ impl Point {
 
 /// The pixel that a coordinate is in.
 #[expect(clippy::as_conversions, reason = "there is no other way from a float; what does not fit is filtered before")]
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "as above")]
 pub(super) fn whole(coordinate: f64) -> Option<usize> {
     (0.0..1e6).contains(&coordinate).then_some(coordinate as usize)
 }
