@@ -145,9 +145,10 @@ pub(super) fn grey(
                         return Ok(Some(grey));
                     };
                     let Some(samples) = samples else { continue };
-                    let columns = usize::from(columns).max(1);
-                    let x = unit.saturating_mul(columns).saturating_add(block % columns).saturating_mul(8);
-                    let y = block.checked_div(columns).unwrap_or(0).saturating_mul(8);
+                    let columns = usize::from(columns);
+                    let (column, line) = block.checked_rem(columns).zip(block.checked_div(columns)).unwrap_or((0, 0));
+                    let x = unit.saturating_mul(columns).saturating_add(column).saturating_mul(8);
+                    let y = line.saturating_mul(8);
                     for (line, pixels) in samples.iter().enumerate() {
                         let start = y.saturating_add(line).saturating_mul(stride).saturating_add(x);
                         if let Some(place) = band.get_mut(start..start.saturating_add(8)) {

@@ -97,13 +97,13 @@ fn are_alike(one: &Centre, other: &Centre) -> bool {
 
 /// The code between three patterns, if they are its corners.
 fn corners(dark: &Dark, corner: Centre, one: Centre, other: Centre, budget: &mut Budget) -> Result<Outcome, Exhausted> {
-    let (to_one, to_other) = (one.at - corner.at, other.at - corner.at);
+    let (to_one, to_other) = (one.at.minus(corner.at), other.at.minus(corner.at));
     let (lengths, cross) = (to_one.length() * to_other.length(), to_one.cross(to_other));
     if lengths < 1.0 || to_one.dot(to_other).abs() > SKEW * lengths {
         return Ok(Outcome::Nothing);
     }
     let (right, below) = if cross > 0.0 { (one, other) } else { (other, one) };
-    let (across, down) = (right.at - corner.at, below.at - corner.at);
+    let (across, down) = (right.at.minus(corner.at), below.at.minus(corner.at));
     let modules = |side: Point, far: &Centre| {
         // A line through a square that is turned is longer than its side.
         let straight = side.x.abs().max(side.y.abs()) / side.length();
@@ -118,7 +118,8 @@ fn corners(dark: &Dark, corner: Centre, one: Centre, other: Centre, budget: &mut
     for (at, size) in [across, down].into_iter().enumerate() {
         // Four modules more for each version.
         let version = size.saturating_sub(15) / 4;
-        let is_likely = size.abs_diff(told) <= told / 8 + 2 && (1..=symbol::VERSIONS).contains(&version);
+        let is_likely =
+            size.abs_diff(told) <= (told / 8).saturating_add(2) && (1..=symbol::VERSIONS).contains(&version);
         if !is_likely || at == 1 && across.saturating_sub(15) / 4 == version {
             continue;
         }
@@ -208,8 +209,8 @@ impl<'a> Seen<'a> {
         let part = (self.between - 3.0) / self.between;
         let expected = flat.point(part, part);
         let module = 1.0 / self.between;
-        let (right, down) =
-            (flat.point(module, 0.0) - flat.point(0.0, 0.0), flat.point(0.0, module) - flat.point(0.0, 0.0));
+        let corner = flat.point(0.0, 0.0);
+        let (right, down) = (flat.point(module, 0.0).minus(corner), flat.point(0.0, module).minus(corner));
         // Half modules to each side: what is large is seen from nearby, and more askew.
         let reach = u32::try_from(self.size.div_ceil(6).max(8)).unwrap_or(8);
         let places = usize::try_from(reach).unwrap_or(0).saturating_mul(2).saturating_add(1);
@@ -218,12 +219,12 @@ impl<'a> Seen<'a> {
         let (mut best, mut sum, mut places) = (0, Point { x: 0.0, y: 0.0 }, 0.0);
         for y in halves() {
             for x in halves() {
-                let middle = expected + right * x + down * y;
+                let middle = expected.plus(right.times(x)).plus(down.times(y));
                 let likeness = self.likeness(middle, right, down);
                 if likeness > best {
                     (best, sum, places) = (likeness, middle, 1.0);
                 } else if likeness == best {
-                    (sum, places) = (sum + middle, places + 1.0);
+                    (sum, places) = (sum.plus(middle), places + 1.0);
                 }
             }
         }
@@ -231,7 +232,7 @@ impl<'a> Seen<'a> {
         if best < 22 {
             return Ok(None);
         }
-        Ok(flat.through(part, sum * (1.0 / places)))
+        Ok(flat.through(part, sum.times(1.0 / places)))
     }
 
     /// How many modules around a point are as in an alignment pattern: a square in a square.
@@ -241,7 +242,7 @@ impl<'a> Seen<'a> {
         modules
             .filter(|(x, y)| {
                 let should = x.unsigned_abs().max(y.unsigned_abs()) != 1;
-                self.is_set(middle + right * f64::from(*x) + down * f64::from(*y)) == should
+                self.is_set(middle.plus(right.times((*x).into())).plus(down.times((*y).into()))) == should
             })
             .count()
     }

@@ -9,7 +9,19 @@ pub(super) struct Point {
 
 impl Point {
     pub(super) fn distance(self, other: Self) -> f64 {
-        (other - self).length()
+        other.minus(self).length()
+    }
+
+    pub(super) fn plus(self, other: Self) -> Self {
+        Self { x: self.x + other.x, y: self.y + other.y }
+    }
+
+    pub(super) fn minus(self, other: Self) -> Self {
+        Self { x: self.x - other.x, y: self.y - other.y }
+    }
+
+    pub(super) fn times(self, by: f64) -> Self {
+        Self { x: self.x * by, y: self.y * by }
     }
 
     pub(super) fn length(self) -> f64 {
@@ -37,30 +49,6 @@ pub(super) fn whole(coordinate: f64) -> Option<usize> {
     (0.0..1e6).contains(&coordinate).then_some(coordinate as usize)
 }
 
-impl std::ops::Add for Point {
-    type Output = Self;
-
-    fn add(self, other: Self) -> Self {
-        Self { x: self.x + other.x, y: self.y + other.y }
-    }
-}
-
-impl std::ops::Sub for Point {
-    type Output = Self;
-
-    fn sub(self, other: Self) -> Self {
-        Self { x: self.x - other.x, y: self.y - other.y }
-    }
-}
-
-impl std::ops::Mul<f64> for Point {
-    type Output = Self;
-
-    fn mul(self, by: f64) -> Self {
-        Self { x: self.x * by, y: self.y * by }
-    }
-}
-
 /// A square in a picture: from parts of its sides to points. Seen from an angle, what is farther away is smaller.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Square {
@@ -81,8 +69,8 @@ impl Square {
     pub(super) fn through(self, part: f64, point: Point) -> Option<Self> {
         // Of (corner + s (right (1 + g) - corner) + t (below (1 + h) - corner)) / (1 + g s + h t), s and t being the
         // part, two equations in g and h.
-        let (to_right, to_below) = ((point - self.right) * part, (point - self.below) * part);
-        let flat = self.corner + (self.right - self.corner) * part + (self.below - self.corner) * part - point;
+        let (to_right, to_below) = (point.minus(self.right).times(part), point.minus(self.below).times(part));
+        let flat = self.flat_point(part, part).minus(point);
         let determinant = to_right.cross(to_below);
         if determinant.abs() < 1e-6 {
             return None;
@@ -94,9 +82,15 @@ impl Square {
 
     /// The point that parts of the way right and down lead to.
     pub(super) fn point(&self, right: f64, down: f64) -> Point {
-        let Self { corner, fading, .. } = *self;
-        let depth = 1.0 + fading.x * right + fading.y * down;
-        let far = (self.right * (1.0 + fading.x) - corner) * right + (self.below * (1.0 + fading.y) - corner) * down;
-        (corner + far) * (1.0 / depth)
+        let Point { x, y } = self.fading;
+        let depth = 1.0 + x * right + y * down;
+        let nearer = Self { right: self.right.times(1.0 + x), below: self.below.times(1.0 + y), ..*self };
+        nearer.flat_point(right, down).times(1.0 / depth)
+    }
+
+    /// The same, seen from straight above.
+    fn flat_point(&self, right: f64, down: f64) -> Point {
+        let along = self.right.minus(self.corner).times(right);
+        self.corner.plus(along).plus(self.below.minus(self.corner).times(down))
     }
 }

@@ -20,7 +20,7 @@ fn segment(bits: &mut Bits<'_>, version: usize, written: &mut Written) -> Option
     // How many bits the count has grows with the code (ISO/IEC 18004 table 3).
     let size = |counts: [u8; 3]| match version {
         ..=9 => counts.first().copied(),
-        ..=26 => counts.get(1).copied(),
+        10..=26 => counts.get(1).copied(),
         _ => counts.last().copied(),
     };
     match mode {
@@ -58,7 +58,7 @@ fn segment(bits: &mut Bits<'_>, version: usize, written: &mut Written) -> Option
             for _ in 0..bits.take(size([8, 10, 12])?)? {
                 // The letters of Shift JIS between 8140 and 9FFC and between E040 and EBBF, packed.
                 let packed = bits.take(13)?;
-                let double = (packed / 0xc0) << 8 | packed % 0xc0;
+                let double = ((packed / 0xc0) << 8) | (packed % 0xc0);
                 let double = double.wrapping_add(if double < 0x1f00 { 0x8140 } else { 0xc140 });
                 written.charset(Some(SHIFT_JIS));
                 written.bytes.extend_from_slice(&double.to_be_bytes());
