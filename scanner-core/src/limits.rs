@@ -125,7 +125,7 @@ impl Resource {
             Self::NormalizedBytes => ("normalized_bytes", 256 * MIB),
             // A tall screenshot of a page is honest: 65,535 × 1,000.
             Self::Pixels => ("pixels", 67_108_864),
-            // Unpacking pixels costs as much again as all else that is asked of a picture: whoever wants it says so.
+            // Unpacking pixels costs several times all else that is asked of a picture: whoever wants it says so.
             Self::CodePixels => ("code_pixels", 0),
             Self::Side => ("side", 65_535),
             Self::Frames => ("frames", 500),

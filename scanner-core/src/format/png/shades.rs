@@ -54,30 +54,24 @@ impl Shades {
         let y = usize::try_from(number.saturating_mul(pass.down).saturating_add(pass.y)).unwrap_or(usize::MAX);
         let (x, every) = (usize::try_from(pass.x).unwrap_or(0), usize::try_from(pass.right).unwrap_or(1));
         if self.grey.keeps(y) {
-            let row = self.row.as_slice();
-            let mut to = |shades: &mut dyn Iterator<Item = u8>| self.grey.pixels(y, x, every, shades);
+            // One call for each way to pack a pixel: a pixel costs a few instructions, and not a call of its own.
+            let (row, grey) = (self.row.as_slice(), &mut self.grey);
             match (self.header.color, self.header.depth) {
-                (0, 8) => to(&mut row.iter().copied()),
-                (0, 16) => to(&mut row.as_chunks::<2>().0.iter().map(|[shade, _]| *shade)),
-                (2, 8) => to(&mut row.as_chunks::<3>().0.iter().map(|[r, g, b]| luma(*r, *g, *b))),
-                (2, _) => to(&mut row.as_chunks::<6>().0.iter().map(|[r, _, g, _, b, _]| luma(*r, *g, *b))),
-                (4, 8) => to(&mut row.as_chunks::<2>().0.iter().map(|[shade, alpha]| on_white(*shade, *alpha))),
-                (4, _) => to(&mut row.as_chunks::<4>().0.iter().map(|[shade, _, alpha, _]| on_white(*shade, *alpha))),
-                (6, 8) => to(&mut row.as_chunks::<4>().0.iter().map(|[r, g, b, a]| on_white(luma(*r, *g, *b), *a))),
-                (6, _) => to(&mut row
-                    .as_chunks::<8>()
-                    .0
-                    .iter()
-                    .map(|[r, _, g, _, b, _, a, _]| on_white(luma(*r, *g, *b), *a))),
-                (color, depth) => {
-                    let most = u8::MAX >> 8_u8.saturating_sub(depth);
-                    let samples = samples(row, depth);
-                    if color == 3 {
-                        to(&mut samples.map(|index| self.palette.get(usize::from(index)).copied().unwrap_or(0)));
-                    } else {
-                        let white = u8::MAX.checked_div(most).unwrap_or(1);
-                        to(&mut samples.map(|sample| sample.saturating_mul(white)));
-                    }
+                (0, 8) => grey.pixels(y, x, every, row.iter().copied()),
+                (0, 16) => grey.pixels(y, x, every, each(row, |[shade, _]| shade)),
+                (2, 8) => grey.pixels(y, x, every, each(row, |[r, g, b]| luma(r, g, b))),
+                (2, _) => grey.pixels(y, x, every, each(row, |[r, _, g, _, b, _]| luma(r, g, b))),
+                (4, 8) => grey.pixels(y, x, every, each(row, |[shade, alpha]| on_white(shade, alpha))),
+                (4, _) => grey.pixels(y, x, every, each(row, |[shade, _, alpha, _]| on_white(shade, alpha))),
+                (6, 8) => grey.pixels(y, x, every, each(row, |[r, g, b, a]| on_white(luma(r, g, b), a))),
+                (6, _) => grey.pixels(y, x, every, each(row, |[r, _, g, _, b, _, a, _]| on_white(luma(r, g, b), a))),
+                (3, depth) => {
+                    let shade = |index: u8| self.palette.get(usize::from(index)).copied().unwrap_or(0);
+                    grey.pixels(y, x, every, samples(row, depth).map(shade));
+                }
+                (_, depth) => {
+                    let white = u8::MAX.checked_div(u8::MAX >> 8_u8.saturating_sub(depth)).unwrap_or(1);
+                    grey.pixels(y, x, every, samples(row, depth).map(|sample| sample.saturating_mul(white)));
                 }
             }
         }
@@ -88,6 +82,11 @@ impl Shades {
     pub(super) fn into_grey(self) -> Grey {
         self.grey
     }
+}
+
+/// The shade of each pixel of so many bytes.
+fn each<const BYTES: usize>(row: &[u8], shade: impl Fn([u8; BYTES]) -> u8) -> impl Iterator<Item = u8> {
+    row.as_chunks::<BYTES>().0.iter().map(move |pixel| shade(*pixel))
 }
 
 /// What is seen through a pixel that is not opaque: a page.
