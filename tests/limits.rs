@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use scanner_core::{Limits, Reason, Resource};
-use scanner_tests::{cases, scanner, seen};
+use scanner_tests::{cases, each, scanner, seen};
 
 /// What the worker process is held to is not spent by the core.
 fn of_the_core() -> impl Iterator<Item = Resource> {
@@ -11,16 +11,16 @@ fn of_the_core() -> impl Iterator<Item = Resource> {
 
 #[test]
 fn what_a_case_spent_is_enough_for_the_same_report() {
-    for case in cases() {
+    each(&cases(), |case| {
         let first = scanner(Limits::default()).scan(case.input());
         let again = scanner(first.spent).scan(case.input());
         assert_eq!(seen(&again), seen(&first), "{}", case.name);
-    }
+    });
 }
 
 #[test]
 fn one_less_of_anything_is_a_gap_that_names_it() {
-    for case in cases() {
+    each(&cases(), |case| {
         let first = scanner(Limits::default()).scan(case.input());
         for resource in of_the_core().filter(|resource| *resource != Resource::Findings) {
             let Some(less) = first.spent.get(resource).checked_sub(1) else { continue };
@@ -32,14 +32,14 @@ fn one_less_of_anything_is_a_gap_that_names_it() {
                 poor.gaps
             );
         }
-    }
+    });
 }
 
 #[test]
 fn one_finding_less_is_counted_and_decides_all_the_same() {
-    for case in cases() {
+    each(&cases(), |case| {
         let first = scanner(Limits::default()).scan(case.input());
-        let Some(less) = first.spent.get(Resource::Findings).checked_sub(1) else { continue };
+        let Some(less) = first.spent.get(Resource::Findings).checked_sub(1) else { return };
         let poor = scanner(first.limits.with(Resource::Findings, less)).scan(case.input());
         assert_eq!(poor.totals, first.totals, "{}", case.name);
         assert_eq!(poor.findings.len() as u64, less, "{}", case.name);
@@ -50,7 +50,7 @@ fn one_finding_less_is_counted_and_decides_all_the_same() {
             };
             assert_eq!(decisions(&poor), decisions(&first), "{} under {policy}", case.name);
         }
-    }
+    });
 }
 
 #[test]
