@@ -246,7 +246,7 @@ impl<'a> Tape<'a> {
     fn words(&mut self, header: &Header, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
         let from = usize::try_from(header.span().0).unwrap_or(usize::MAX);
         let range = |field: Range<usize>| from.saturating_add(field.start)..from.saturating_add(field.end);
-        if self.kept.is_some() || !self.bytes.get(range(257..262)).is_some_and(|letters| letters == b"ustar") {
+        if self.kept.is_some() || self.bytes.get(range(257..262)).is_none_or(|letters| letters != b"ustar") {
             return Ok(());
         }
         let owner = self.bytes.get(range(265..329)).map_or_else(Bytes::new, |owner| self.bytes.slice_ref(owner));
