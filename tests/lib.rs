@@ -9,7 +9,10 @@ use std::{
     fmt::Write,
     fs,
     path::{Path, PathBuf},
-    sync::LazyLock,
+    sync::{
+        LazyLock,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use scanner_core::{
@@ -18,6 +21,7 @@ use scanner_core::{
 };
 
 pub mod command;
+pub mod made;
 
 /// The root of the project.
 pub fn root() -> PathBuf {
@@ -156,6 +160,24 @@ pub fn how(area: &str) -> Kind {
         format if is_format(format) => Kind::File,
         _ => Kind::Auto,
     }
+}
+
+/// Does that with every case, on all processors.
+///
+/// # Panics
+/// When it does so for a case.
+pub fn each(cases: &[Case], work: impl Fn(&Case) + Sync) {
+    let next = AtomicUsize::new(0);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    work(case);
+                }
+            });
+        }
+    });
 }
 
 impl Case {

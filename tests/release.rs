@@ -1,22 +1,25 @@
 //! What is released is allowed, by the same scanner under the same policy, and is as it is when released again.
 #![allow(clippy::panic, clippy::print_stdout, clippy::unwrap_used, reason = "tests whose figures are asked for")]
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    sync::atomic::{AtomicUsize, Ordering},
+};
 
 use scanner_core::{Audience, Decision, Delivery, Evidence, Input, Limits, Release, Severity};
-use scanner_tests::{attack_texts, cases, decide, honest_texts, policy, scanner};
+use scanner_tests::{attack_texts, cases, decide, each, honest_texts, policy, scanner};
 
 #[test]
 fn whatever_leaves_of_a_case_is_allowed_and_stays_as_it_is() {
     let scanner = scanner(Limits::default());
-    let (mut cleaned, mut parts) = (0, 0);
-    for case in cases() {
+    let (cleaned, parts) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    each(&cases(), |case| {
         let report = scanner.scan(case.input());
         let verdict = decide(&report, "default");
         for answer in verdict.audiences() {
             let audience = &answer.audience;
             if let Some(Release::Cleaned(released)) = verdict.release(audience) {
-                cleaned += 1;
+                cleaned.fetch_add(1, Ordering::Relaxed);
                 // The name is part of the input, and a release may have to replace it.
                 let name = report.source.name.clone();
                 let mut again = case.input();
@@ -31,7 +34,7 @@ fn whatever_leaves_of_a_case_is_allowed_and_stays_as_it_is() {
             }
             for artifact in report.artifacts.iter().filter(|artifact| artifact.parent.is_none()) {
                 let Delivery::Release(bytes, headers) = verdict.delivery(audience, artifact.id) else { continue };
-                parts += 1;
+                parts.fetch_add(1, Ordering::Relaxed);
                 assert!(headers.iter().any(|(name, value)| name == "X-Content-Type-Options" && value == "nosniff"));
                 let input = if artifact.origin.is_text() { Input::text(bytes) } else { Input::file("released", bytes) };
                 let alone = decide(&scanner.scan(input), "default");
@@ -39,7 +42,8 @@ fn whatever_leaves_of_a_case_is_allowed_and_stays_as_it_is() {
                 assert_eq!(answer.decision, Decision::Allow, "{} {} for {audience}", case.name, artifact.id);
             }
         }
-    }
+    });
+    let (cleaned, parts) = (cleaned.into_inner(), parts.into_inner());
     assert!(cleaned > 100 && parts > 100, "{cleaned} releases, {parts} artifacts");
 }
 

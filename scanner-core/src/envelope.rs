@@ -121,6 +121,15 @@ impl Envelope {
         }
     }
 
+    /// The limit that was met while cutting or reading a document.
+    pub(crate) fn met(&self) -> Option<Exhausted> {
+        let of_a_document = self.sheets.iter().find_map(|sheet| match sheet.doc.stop {
+            Some(Stop::Limit(exhausted)) => Some(exhausted),
+            _ => None,
+        });
+        self.limit.or(of_a_document)
+    }
+
     /// The first document's outermost value.
     pub(crate) fn first(&self) -> Option<(&Sheet, crate::json::NodeId)> {
         let sheet = self.sheets.first()?;

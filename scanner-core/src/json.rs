@@ -186,10 +186,14 @@ impl Doc {
         doc.stop = builder.read(&mut lexer, &mut doc.nodes, budget).err();
         if let Some(key) = builder.key {
             // The input was cut between a key and its value: the key is text all the same.
-            let dangling = builder.add(&mut doc.nodes, Kind::Text, key.start, key.end, budget);
-            if let (Ok(_), Some(node)) = (dangling, doc.nodes.last_mut()) {
-                node.plain = key.plain;
-                node.key = None;
+            match builder.add(&mut doc.nodes, Kind::Text, key.start, key.end, budget) {
+                Ok(_) => {
+                    if let Some(node) = doc.nodes.last_mut() {
+                        node.plain = key.plain;
+                        node.key = None;
+                    }
+                }
+                Err(stop) => doc.stop = Some(stop),
             }
         }
         if doc.stop.is_none() {

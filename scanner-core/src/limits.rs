@@ -302,4 +302,41 @@ mod tests {
         assert_eq!(budget.spend(Resource::Steps, u64::MAX), Ok(()));
         assert_eq!(budget.spend(Resource::Steps, u64::MAX), Err(Exhausted(Resource::Steps)));
     }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(128))]
+
+        /// Whatever is asked: nothing over the limit is given, a refusal takes nothing, and what was spent is enough for
+        /// the same again, while one less is not.
+        #[test]
+        fn what_was_spent_is_exactly_what_it_needs(
+            limit in 0_u64..100,
+            asked in proptest::collection::vec((proptest::bool::ANY, 0_u64..40), 0..20),
+        ) {
+            let run = |limit: u64| {
+                let mut budget = Budget::new(Limits::NOTHING.with(Resource::Steps, limit));
+                let answers: Vec<bool> = asked
+                    .iter()
+                    .map(|(is_level, amount)| {
+                        let before = budget.spent().get(Resource::Steps);
+                        let answer = if *is_level {
+                            budget.reach(Resource::Steps, *amount)
+                        } else {
+                            budget.spend(Resource::Steps, *amount)
+                        };
+                        let after = budget.spent().get(Resource::Steps);
+                        assert!(after <= limit && after >= before && (answer.is_ok() || after == before));
+                        assert_eq!(budget.left(Resource::Steps), limit - after);
+                        answer.is_ok()
+                    })
+                    .collect();
+                (answers, budget.spent().get(Resource::Steps))
+            };
+            let (answers, spent) = run(limit);
+            proptest::prop_assert_eq!(run(spent), (answers.clone(), spent));
+            if let Some(less) = spent.checked_sub(1) {
+                proptest::prop_assert_ne!(run(less).0, answers);
+            }
+        }
+    }
 }

@@ -139,7 +139,6 @@ pub(crate) fn named(name: &str) -> Option<&'static Provider> {
 
 /// Reads an input as an envelope: of the named provider, or of whoever its shape says.
 pub(crate) fn adapt(input: &Bytes, hint: Option<&str>, attachments: &[Attachment], budget: &mut Budget) -> Adapted {
-    // What only served to find out that it is a file is given back, for a price.
     let mut trial = budget.clone();
     let envelope = Envelope::take(input, &mut trial);
     let candidates = match (hint, &envelope) {
@@ -159,12 +158,15 @@ pub(crate) fn adapt(input: &Bytes, hint: Option<&str>, attachments: &[Attachment
             (None, _) => return Adapted::Wrong { message: format!("no provider is called {name:?}. Try --as auto.") },
         },
     };
-    let (Some(envelope), Some((first, others))) = (envelope, candidates.split_first()) else {
-        // A flat price for finding out, whatever stopped the trial: what a scan spends must not hang on what it has.
-        let steps = u64::try_from(input.len()).unwrap_or(u64::MAX).div_euclid(4).saturating_add(1);
-        return Adapted::NotAnEnvelope(budget.spend(Resource::Steps, steps));
-    };
+    // What finding out took stays spent. A limit met on the way is told: what nobody recognised in a part of the document
+    // may be an envelope all the same, whose fields are then read as they are written.
     *budget = trial;
+    let met = envelope.as_ref().and_then(Envelope::met);
+    let (Some(envelope), Some((first, others))) = (envelope, candidates.split_first()) else {
+        let steps = u64::try_from(input.len()).unwrap_or(u64::MAX).div_euclid(4).saturating_add(1);
+        let price = budget.spend(Resource::Steps, steps);
+        return Adapted::NotAnEnvelope(met.map_or(price, Err));
+    };
     let mut draft = Draft::new(attachments, budget);
     (first.adapt)(&envelope, &mut draft);
     draft.settle();

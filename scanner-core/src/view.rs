@@ -272,4 +272,51 @@ mod tests {
             assert_eq!(map.span(7, 11), Span { start: 10, end: 14 });
         }
     }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(128))]
+
+        /// Any sorted runs, any place: a span never turns around, never leaves what the runs cover, and never goes back
+        /// when the text goes on.
+        #[test]
+        fn runs_keep_order_and_stay_inside(
+            steps in proptest::collection::vec((1_u64..9, 0_u64..9), 1..12),
+            at in 0_u64..60,
+            length in 0_u64..60,
+        ) {
+            let mut runs = vec![(0_u64, 10_u64)];
+            for (text, artifact) in steps {
+                let (last_text, last_artifact) = runs.last().copied().unwrap_or_default();
+                runs.push((last_text + text, last_artifact + artifact));
+            }
+            let (end, limit) = runs.last().copied().unwrap_or_default();
+            let (start, stop) = (at.min(end), at.saturating_add(length).min(end));
+            let map = OffsetMap::Runs(runs);
+            let span = map.span(start, stop);
+            proptest::prop_assert!(10 <= span.start && span.start <= span.end && span.end <= limit, "{:?}", span);
+            let later = map.span(stop, end);
+            proptest::prop_assert!(later.start >= span.start && later.end >= span.end, "{:?} {:?}", span, later);
+        }
+
+        /// Any text in UTF-16 or UTF-32: each character's span is as long as the units that it takes, wherever marks are.
+        #[test]
+        fn units_find_every_character(words in "\\PC{0,40}", wide in proptest::bool::ANY, every in 1_usize..9) {
+            let width = if wide { 4 } else { 2 };
+            let size = |character: char| if wide { 4 } else { 2 * count(character.len_utf16()) };
+            let mut places = vec![(0, 2)];
+            let (mut text, mut artifact) = (0, 2);
+            for character in words.chars() {
+                text += count(character.len_utf8());
+                artifact += size(character);
+                places.push((text, artifact));
+            }
+            let last = places.len() - 1;
+            let marks = places.iter().enumerate().filter(|(at, _)| at % every == 0 || *at == last).map(|(_, mark)| *mark);
+            let map = OffsetMap::Units(Units::new(words.clone().into(), width, marks.collect()));
+            for pair in places.windows(2) {
+                let span = map.span(pair[0].0, pair[1].0);
+                proptest::prop_assert_eq!((span.start, span.end), (pair[0].1, pair[1].1));
+            }
+        }
+    }
 }

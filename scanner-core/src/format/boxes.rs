@@ -77,3 +77,10 @@ pub(super) fn next(bytes: &[u8], range: &Range<usize>, budget: &mut Budget) -> R
     let end = if is_cut { inside.len() } else { reader.position() };
     Ok(Some(Part { name, at, range: start..end, is_cut }))
 }
+/// Where camera data begin in their box or item: four bytes in front give the distance to the header of the data
+/// (ISO 23008-12 A.2.1, ISO 18181-2 §9.7). One that leads out is the end.
+pub(super) fn behind_distance(bytes: &[u8], range: &Range<usize>) -> usize {
+    let skip = bytes.get(range.clone()).and_then(|data| data.first_chunk::<4>()).map(|skip| u32::from_be_bytes(*skip));
+    let start = skip.and_then(|skip| range.start.checked_add(4)?.checked_add(usize::try_from(skip).ok()?));
+    start.unwrap_or(range.end).min(range.end)
+}

@@ -6,7 +6,7 @@ use memchr::memmem;
 use crate::{
     bundle::{Artifact, Codec, Origin, Source},
     finding::{Confidence, Finding, Place, Rule, RuleText, Severity, Stop},
-    format::{Format, Out, Subject, path},
+    format::{Format, Out, Subject, path, strings},
     inflate::{Frame, WINDOW_BYTES, zstd_frame},
     limits::{Budget, Resource},
     reader::{Reader, count},
@@ -92,8 +92,11 @@ fn header(bytes: &bytes::Bytes, out: &mut Out<'_>, budget: &mut Budget) -> Resul
     let mut reader = Reader::new(bytes);
     let [_, _, _, flags, ..] = reader.array::<10>()?;
     if flags & EXTRA != 0 {
+        // Subfields of programs of their own (RFC 1952 §2.3.1.1): read like a comment.
         let length = reader.u16_le()?;
+        let at = reader.position();
         reader.take(length.into())?;
+        strings::read(bytes, at..reader.position(), out, budget)?;
     }
     let mut name = None;
     for (flag, part) in [(NAME, "name"), (COMMENT, "comment")] {
@@ -133,14 +136,18 @@ fn empty_members(bytes: &[u8], out: &mut Out<'_>, budget: &mut Budget) -> Result
     Ok(())
 }
 
-/// The window of the first frame with data.
-fn window(bytes: &[u8], out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
+/// The frames in front that are skipped, and the window of the first one with data.
+fn window(bytes: &bytes::Bytes, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
     let mut reader = Reader::new(bytes);
     loop {
         budget.spend(Resource::Objects, 1)?;
         let at = reader.position();
         match zstd_frame(&mut reader) {
-            Some(Frame::Skipped(length)) if reader.take(length.into()).is_ok() => {}
+            // What a decoder skips, whoever looks into the file reads.
+            Some(Frame::Skipped(length)) if reader.take(length.into()).is_ok() => {
+                let end = reader.position();
+                strings::read(bytes, at.saturating_add(8)..end, out, budget)?;
+            }
             Some(Frame::Data { window }) if window > WINDOW_BYTES => {
                 let message = format!("{} bytes ask for a window of {window} bytes", bytes.len());
                 let finding = Finding::built_in(&WINDOW).at(count(at), count(reader.position()));

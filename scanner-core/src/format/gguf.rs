@@ -5,6 +5,7 @@ use std::ops::Range;
 use bytes::Bytes;
 
 use crate::{
+    bundle::Source,
     finding::{Confidence, Finding, Place, Rule, RuleText, Severity, Stop},
     format::{Format, Out, Subject},
     limits::{Budget, Resource},
@@ -12,8 +13,13 @@ use crate::{
     view::TextView,
 };
 
-pub(crate) const FORMAT: Format =
-    Format { name: "gguf", labels: &["gguf"], inspect, clean: None, rules: &[&STRUCTURE, &TRUNCATED, &TEMPLATE] };
+pub(crate) const FORMAT: Format = Format {
+    name: "gguf",
+    labels: &["gguf"],
+    inspect,
+    clean: None,
+    rules: &[&STRUCTURE, &TRUNCATED, &TRAILING, &TEMPLATE],
+};
 
 static STRUCTURE: Rule = Rule::built_in(
     "gguf/structure",
@@ -36,6 +42,18 @@ static TRUNCATED: Rule = Rule::built_in(
         title: "The model ends before what it announces",
         why: "A part of it is missing, or a length lies.",
         remedy: "Fetch the file again; if it comes back the same, have it converted again.",
+    },
+);
+
+static TRAILING: Rule = Rule::built_in(
+    "gguf/trailing-data",
+    "type.trailing_data",
+    Severity::Medium,
+    Confidence::High,
+    RuleText {
+        title: "Something stands behind the last tensor of the model",
+        why: "No reader looks there: a place to carry data out, or a second file in.",
+        remedy: "Cut the file at the end of the last tensor before it is passed on.",
     },
 );
 
@@ -189,6 +207,8 @@ impl Walk<'_> {
 
     fn tensors(&mut self, tensors: u64, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
         let mut last = 0_u64;
+        // Where the tensors end; nobody knows once one has a type of tomorrow.
+        let mut behind = Some(0_u64);
         let names = self.reader.position();
         for _ in 0..tensors {
             budget.spend(Resource::Objects, 1)?;
@@ -202,12 +222,13 @@ impl Walk<'_> {
                 let side = self.length()?;
                 elements = elements.and_then(|elements| elements.checked_mul(side));
             }
-            self.reader.u32_le()?;
+            let kind = self.reader.u32_le()?;
             let offset = self.reader.u64_le()?;
-            if elements.is_none() {
+            let Some(elements) = elements else {
                 return self.odd(name, "a tensor larger than any machine", out);
-            }
+            };
             last = last.max(offset);
+            behind = behind.zip(packed(kind, elements)).map(|(end, length)| end.max(offset.saturating_add(length)));
         }
         let end = self.reader.position();
         if end > names {
@@ -218,16 +239,65 @@ impl Walk<'_> {
             return self.odd(names..end, "an alignment that is no power of two", out);
         }
         let start = count(end).next_multiple_of(self.alignment);
-        if tensors > 0 && start.saturating_add(last) >= count(self.bytes.len()) {
-            return Err(Stop::malformed("a tensor begins behind the end", start.min(count(self.bytes.len()))));
+        let there = count(self.bytes.len());
+        if tensors > 0 && start.saturating_add(last) >= there {
+            return Err(Stop::malformed("a tensor begins behind the end", start.min(there)));
         }
+        let Some(behind) = behind.map(|behind| start.saturating_add(behind)) else { return Ok(()) };
+        if tensors > 0 && behind > there {
+            return Err(Stop::malformed("the last tensor is cut", there));
+        }
+        self.rest(behind, out);
         Ok(())
+    }
+
+    /// What stands behind the tensors, but for zeros up to the alignment.
+    fn rest(&self, behind: u64, out: &mut Out<'_>) {
+        let from = usize::try_from(behind).unwrap_or(usize::MAX);
+        let Some(rest) = self.bytes.get(from..).filter(|rest| rest.iter().any(|byte| *byte != 0)) else { return };
+        let there = count(self.bytes.len());
+        let message = format!("{} bytes behind the last tensor", rest.len());
+        out.find(Finding::built_in(&TRAILING).at(behind, there).message(message));
+        out.child(Source::stored(self.bytes.slice_ref(rest)), None);
     }
 }
 
 /// Types of values (`gguf_type`).
 const STRING: u32 = 8;
 const ARRAY: u32 = 9;
+
+/// Bytes of so many elements of a tensor of that type (`ggml_type`): blocks of elements, and bytes of a block.
+fn packed(kind: u32, elements: u64) -> Option<u64> {
+    let (block, bytes) = match kind {
+        0 | 26 => (1, 4),
+        1 | 25 | 30 => (1, 2),
+        24 => (1, 1),
+        27 | 28 => (1, 8),
+        2 | 20 => (32, 18),
+        3 => (32, 20),
+        6 => (32, 22),
+        7 => (32, 24),
+        8 => (32, 34),
+        10 => (256, 84),
+        11 | 21 => (256, 110),
+        12 => (256, 144),
+        13 => (256, 176),
+        14 => (256, 210),
+        15 => (256, 292),
+        16 => (256, 66),
+        17 => (256, 74),
+        18 => (256, 98),
+        19 => (256, 50),
+        22 => (256, 82),
+        23 => (256, 136),
+        29 => (256, 56),
+        34 => (256, 54),
+        35 => (256, 66),
+        39 => (32, 17),
+        _ => return None,
+    };
+    elements.div_ceil(block).checked_mul(bytes)
+}
 
 /// Bytes of a number of that type.
 const fn width_of(kind: u32) -> Option<u64> {

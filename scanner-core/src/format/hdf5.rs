@@ -6,6 +6,7 @@ use std::collections::{BTreeSet, VecDeque};
 use bytes::Bytes;
 
 use crate::{
+    bundle::Source,
     finding::{Confidence, Finding, Place, Rule, RuleText, Severity, Stop},
     format::{Format, Out, Subject, keras, strings},
     limits::{Budget, Resource},
@@ -21,7 +22,7 @@ pub(crate) const FORMAT: Format = Format {
     labels: &["hdf5"],
     inspect,
     clean: None,
-    rules: &[&STRUCTURE, &TRUNCATED, &ELSEWHERE, &EXPANSION, &keras::LAMBDA],
+    rules: &[&STRUCTURE, &TRUNCATED, &TRAILING, &ELSEWHERE, &EXPANSION, &keras::LAMBDA],
 };
 
 const fn medium(id: &'static str, category: &'static str, text: RuleText) -> Rule {
@@ -45,6 +46,16 @@ static TRUNCATED: Rule = medium(
         title: "The file is shorter than it says",
         why: "A part of it is missing; the library refuses to open it.",
         remedy: "Fetch the file again; if it comes back the same, have it written again.",
+    },
+);
+
+static TRAILING: Rule = medium(
+    "hdf/trailing-data",
+    "type.trailing_data",
+    RuleText {
+        title: "Something stands behind the end that the file gives itself",
+        why: "The library never looks there: a place to carry data out, or a second file in.",
+        remedy: "Cut the file at its own end before it is passed on.",
     },
 );
 
@@ -119,6 +130,16 @@ fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Res
     let there = count(bytes.len());
     if end.saturating_add(base) > there && end > there {
         say(out, &TRUNCATED, start, format!("{end} bytes are announced, {there} are there"));
+    }
+    // Everything else stands behind the superblock, which takes 48 bytes at least.
+    if end < 48 {
+        say(out, &STRUCTURE, start, "the end of the file stands in its head");
+    } else if let Ok(from) = usize::try_from(end.max(end.saturating_add(base)))
+        && bytes.get(from..).is_some_and(|rest| rest.iter().any(|byte| *byte != 0))
+    {
+        let rest = bytes.slice(from..);
+        say(out, &TRAILING, from, format!("{} bytes behind the end", rest.len()));
+        out.child(Source::stored(rest), None);
     }
     let mut walk = Walk { bytes, base, seen: BTreeSet::new(), waiting: VecDeque::new(), found: Found::default() };
     walk.waiting.push_back(root);

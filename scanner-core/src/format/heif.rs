@@ -64,12 +64,22 @@ struct File<'a> {
     items: Items,
     /// Pictures of the longest track.
     samples: u64,
+    /// Whether any size was stated.
+    has_size: bool,
     end: Option<usize>,
 }
 
 impl<'a> File<'a> {
     fn of(bytes: &'a Bytes) -> Self {
-        Self { walk: Walk::over(bytes), at: 0, largest: None, items: Items::default(), samples: 0, end: None }
+        Self {
+            walk: Walk::over(bytes),
+            at: 0,
+            largest: None,
+            items: Items::default(),
+            samples: 0,
+            has_size: false,
+            end: None,
+        }
     }
 
     fn walk(&mut self, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
@@ -142,7 +152,11 @@ impl<'a> File<'a> {
                 self.samples = self.samples.max(reader.u32_be()?.into());
             }
             b"iloc" => self.items.locations(&mut reader, budget)?,
-            b"iinf" => self.items.kinds(self.walk.bytes, part, budget)?,
+            b"iinf" => {
+                self.items.kinds(self.walk.bytes, part, budget)?;
+                // Items have names and types, which are words of whoever wrote the file.
+                self.walk.opaque(part.range.clone(), &part.place(), out, budget);
+            }
             b"idat" => self.items.data = Some(part.range.clone()),
             _ if is_known(&part.name) && depth == 0 => {
                 if matches!(&part.name, b"free" | b"skip" | b"uuid" | b"wide") {
@@ -157,6 +171,7 @@ impl<'a> File<'a> {
     }
 
     fn state(&mut self, size: Size, at: Range<usize>) {
+        self.has_size = true;
         if self.largest.as_ref().is_none_or(|(largest, _)| largest.area() < size.area()) {
             self.largest = Some((size, at));
         }
@@ -178,6 +193,9 @@ impl<'a> File<'a> {
         }
         self.notes(out, budget);
         if let Some(end) = self.end {
+            if !self.has_size {
+                say(out, &picture::STRUCTURE, 0..end, "nothing says how large the picture is");
+            }
             if self.items.cut > 0 {
                 let message = format!("items outside the file, or beyond its end: {}", self.items.cut);
                 say(out, &picture::TRUNCATED, end..end, message);
@@ -201,15 +219,7 @@ impl<'a> File<'a> {
                 self.walk.note(range, &place, out, budget);
                 continue;
             }
-            // The distance to the header of the data stands before them.
-            let skip = self
-                .walk
-                .bytes
-                .get(range.clone())
-                .and_then(|data| data.first_chunk::<4>())
-                .map(|skip| u32::from_be_bytes(*skip));
-            let start = skip.and_then(|skip| range.start.checked_add(4)?.checked_add(usize::try_from(skip).ok()?));
-            let start = start.unwrap_or(range.end).min(range.end);
+            let start = boxes::behind_distance(self.walk.bytes, &range);
             if let Err(stop) = exif::read(self.walk.bytes, start..range.end, &place, out, budget) {
                 self.walk.account.not_read(stop);
             }

@@ -85,9 +85,8 @@ impl File<'_> {
             b"jxlc" if !self.has_stream => self.stream(part.range.clone(), out, budget),
             // The number of the piece stands before it.
             b"jxlp" if !self.has_stream => self.stream(part.from(4), out, budget),
-            // The distance to the header of the data stands before them.
             b"Exif" => {
-                let range = part.from(4);
+                let range = boxes::behind_distance(self.walk.bytes, &part.range)..part.range.end;
                 if let Err(stop) = exif::read(self.walk.bytes, range, &part.place(), out, budget) {
                     self.walk.account.not_read(stop);
                 }

@@ -86,8 +86,7 @@ fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Res
         out.unsupported("nothing here knows what this compound file is for");
         result = document.loose(out, budget);
     }
-    tail(&compound, out);
-    result
+    result.and(tail(&compound, subject.bytes, out, budget))
 }
 
 /// The document while its storages are looked at.
@@ -250,19 +249,22 @@ fn is_linked(bytes: &[u8]) -> bool {
 }
 
 /// Bytes behind everything that the tables know: a program opens the document and never sees them.
-fn tail(compound: &Compound, out: &mut Out<'_>) {
+fn tail(compound: &Compound, whole: &Bytes, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
     let tail = compound.tail();
     if tail.iter().all(|byte| *byte == 0) {
-        return;
+        return Ok(());
     }
     let kind = sniff(&tail).kind;
     let (start, end) = (compound.tail_at(), compound.tail_at().saturating_add(tail.len()));
     // Programs leave old sectors behind; what begins like a file was put there.
-    if kind != sniff::unknown() && !kind.is_text {
+    if kind == sniff::unknown() || kind.is_text && kind.label == "txt" {
+        strings::read(whole, start..end, out, budget)?;
+    } else {
         let message = format!("{} bytes of another type behind the end of the compound file", tail.len());
         out.find(Finding::built_in(&rules::TRAILING).at(count(start), count(end)).message(message));
         out.child(Source::stored(tail), None);
     }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -1,14 +1,14 @@
 //! Tape archives: ustar, GNU and PAX. Headers of 512 bytes, one after the other; what stands in two places is compared,
 //! links and devices are named, members become children. Nothing is ever written by name.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, ops::Range};
 
 use bytes::Bytes;
 
 use crate::{
     bundle::{Artifact, Origin, Source},
     finding::{Finding, Place, Rule, Severity, Stop},
-    format::{Format, Out, Subject, names::Names, path},
+    format::{Format, Out, Subject, names::Names, path, strings},
     limits::{Budget, Resource},
     reader::{Reader, count},
     view::TextView,
@@ -77,6 +77,8 @@ struct Tape<'a> {
     /// Descriptions since the last member.
     descriptions: u32,
     members: u64,
+    /// The names of user and group that were read last: they are mostly those of every member.
+    owner: Bytes,
     /// Where members go that are to be written again.
     kept: Option<Vec<clean::Kept>>,
 }
@@ -114,6 +116,7 @@ impl<'a> Tape<'a> {
             next: Extended::default(),
             descriptions: 0,
             members: 0,
+            owner: Bytes::new(),
             kept: None,
         }
     }
@@ -182,6 +185,8 @@ impl<'a> Tape<'a> {
         for what in &header.faults {
             fault(&rules::STRUCTURE, what);
         }
+        self.words(header, out, budget)?;
+        let mut fault = |rule, what: &str| out.find(Finding::built_in(rule).at(from, to).message(what));
         let mut size = header.size;
         if header.is_description() {
             self.descriptions = self.descriptions.saturating_add(1);
@@ -208,8 +213,10 @@ impl<'a> Tape<'a> {
         let data = self.bytes.slice_ref(taken);
         let is_cut = size > room;
         let padding = size.checked_next_multiple_of(BLOCK_BYTES).unwrap_or(size).saturating_sub(size);
-        // The last block is not always filled up.
+        // The last block is not always filled up. What fills it is nobody's, and not always zeros.
+        let filling = reader.position();
         reader.take(padding.min(count(reader.left())))?;
+        self.filling(filling..reader.position(), out, budget)?;
         if header.is_description() {
             self.describe(header, &data, start, out, budget)?;
         } else {
@@ -219,6 +226,36 @@ impl<'a> Tape<'a> {
         if is_cut {
             let what = format!("a member says it has {size} bytes, {room} are left");
             return Err(Stop::malformed(what, count(start)));
+        }
+        Ok(())
+    }
+
+    /// What stands between the end of a member and the next header.
+    fn filling(&self, range: Range<usize>, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
+        let filling = self.bytes.get(range.clone()).unwrap_or_default();
+        if self.kept.is_some() || filling.iter().all(|byte| *byte == 0) {
+            return Ok(());
+        }
+        let finding = Finding::built_in(&rules::TRAILING).at(count(range.start), count(range.end));
+        let message = "the last block of a member is filled up with something else than zeros";
+        out.find(finding.severity(Severity::Low).message(message));
+        Ok(strings::read(self.bytes, range, out, budget)?)
+    }
+
+    /// The names of user and group, and what stands where a link would have its target (ustar).
+    fn words(&mut self, header: &Header, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
+        let from = usize::try_from(header.span().0).unwrap_or(usize::MAX);
+        let range = |field: Range<usize>| from.saturating_add(field.start)..from.saturating_add(field.end);
+        if self.kept.is_some() || self.bytes.get(range(257..262)).is_none_or(|letters| letters != b"ustar") {
+            return Ok(());
+        }
+        let owner = self.bytes.get(range(265..329)).map_or_else(Bytes::new, |owner| self.bytes.slice_ref(owner));
+        if owner != self.owner {
+            strings::read(self.bytes, range(265..329), out, budget)?;
+            self.owner = owner;
+        }
+        if !matches!(header.kind, Kind::Symlink | Kind::Hardlink) && !header.target.is_empty() {
+            strings::read(self.bytes, range(157..257), out, budget)?;
         }
         Ok(())
     }

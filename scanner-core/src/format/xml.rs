@@ -261,6 +261,8 @@ pub(super) fn well_formed(walk: &Walk<'_>, view: &TextView, out: &mut Out<'_>) {
     };
     if let Some(at) = walk.cut_at {
         out.find(place(Finding::built_in(&CUT), at));
+    } else if walk.roots == 0 && walk.mismatched.is_none() {
+        out.find(place(Finding::built_in(&CUT), view.text.len()).message("there is no element in it"));
     } else if walk.left_open > 0 && walk.mismatched.is_none() {
         let message = format!("{} elements are still open at the end", walk.left_open);
         out.find(place(Finding::built_in(&CUT), view.text.len()).message(message));

@@ -208,11 +208,16 @@ fn what_is_no_envelope_is_a_file_and_a_wrong_hint_is_said() {
 }
 
 #[test]
-fn values_for_a_file_cost_no_objects() {
+fn what_finding_out_took_is_paid_and_a_limit_met_on_the_way_is_told() {
+    let file = Bytes::from_static(b"{\"foo\":[1,2,3]}");
     let mut budget = Budget::new(Limits::default());
-    adapt(&Bytes::from_static(b"{\"foo\":[1,2,3]}"), None, &[], &mut budget);
-    assert_eq!(budget.spent().get(Resource::Objects), 0);
-    assert!(budget.spent().get(Resource::Steps) > 0);
+    assert!(matches!(adapt(&file, None, &[], &mut budget), Adapted::NotAnEnvelope(Ok(()))));
+    assert_eq!(budget.spent().get(Resource::Objects), 5);
+    // What is behind the limit may make it an envelope: nobody can say.
+    let late = Bytes::from_static(b"{\"calls\":[],\"schema\":\"scanner.bundle/v1\"}");
+    let mut poor = Budget::new(Limits::default().with(Resource::Objects, 2));
+    let Adapted::NotAnEnvelope(told) = adapt(&late, None, &[], &mut poor) else { panic!() };
+    assert_eq!(told, Err(Exhausted(Resource::Objects)));
 }
 
 #[test]

@@ -244,3 +244,50 @@ fn what_holds_a_secret_further_in_is_bound_too() {
     assert!(is_bound(SECRET.len()) && !is_bound(100), "{}", receipt["artifacts"]);
     assert!(receipt["source"].get("hmac_sha256").is_some());
 }
+
+/// Any JSON of whole numbers.
+fn any_json() -> impl proptest::strategy::Strategy<Value = Value> {
+    use proptest::prelude::*;
+
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        (0_u64..1 << 53).prop_map(Value::from),
+        "\\PC{0,8}|[\u{0}-\u{1f}\"\\\\]{0,4}".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(3, 24, 5, |inner| {
+        prop_oneof![
+            proptest::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
+            proptest::collection::vec(("\\PC{0,5}", inner), 0..5)
+                .prop_map(|pairs| Value::Object(pairs.into_iter().collect())),
+        ]
+    })
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(128))]
+
+    /// Canonical form (RFC 8785) says the same, once and for all: read and written again it is the same bytes; keys
+    /// stand in the order of UTF-16.
+    #[test]
+    fn canonical_json_is_one_form_of_the_same_value(value in any_json()) {
+        let written = canonical_json(&value);
+        let read: Value = serde_json::from_str(&written).unwrap();
+        proptest::prop_assert_eq!(&read, &value);
+        proptest::prop_assert_eq!(canonical_json(&read), written.clone());
+        if let Value::Object(object) = &value {
+            let mut keys: Vec<&String> = object.keys().collect();
+            keys.sort_by_key(|key| key.encode_utf16().collect::<Vec<u16>>());
+            let places: Vec<usize> = keys
+                .iter()
+                .scan(0, |from, key| {
+                    let key = format!("{}:", Value::from(key.as_str()));
+                    let at = written.get(*from..)?.find(&key)?;
+                    *from += at;
+                    Some(*from)
+                })
+                .collect();
+            proptest::prop_assert_eq!(places.len(), keys.len(), "{}", written);
+        }
+    }
+}

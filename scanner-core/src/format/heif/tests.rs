@@ -47,9 +47,10 @@ fn says(bytes: &[u8], expected: &[&str]) -> Seen {
 fn honest_pictures_are_silent() {
     says(&file(400, 300, b"av01", &[7; 50]), &[]);
     let looked = says(&file(400, 300, b"mime", b"<x:xmpmeta/>"), &[]);
-    assert_eq!(looked.texts(), ["<x:xmpmeta/>"]);
+    // The list of items is read too: its words are those of whoever wrote the file.
+    assert_eq!(looked.texts(), ["mimename", "<x:xmpmeta/>"]);
     let exif = b"\0\0\0\x06Exif\0\0II*\0\x08\0\0\0\x01\0\x0e\x01\x02\0\x04\0\0\0abc\0\0\0\0\0";
-    assert_eq!(says(&file(400, 300, b"Exif", exif), &[]).texts(), ["abc"]);
+    assert_eq!(says(&file(400, 300, b"Exif", exif), &[]).texts(), ["Exifname", "abc"]);
 }
 
 #[test]
@@ -58,7 +59,7 @@ fn bombs() {
     says(&file(1 << 31, 1 << 31, b"av01", &[7; 50]), &["high bomb.dimensions", "gap limit:side"]);
     let deep = (0..40).fold(ispe(1, 1), |inner, _| part(b"ipco", &inner));
     let deep = [ftyp(), part(b"meta", &[&[0; 4][..], &part(b"iprp", &deep)].concat())].concat();
-    says(&deep, &["medium malformed.structure"]);
+    says(&deep, &["medium malformed.structure", "medium malformed.structure"]);
     let samples = part(b"stsz", &[[0; 4], [0; 4], 600_u32.to_be_bytes()].concat());
     let track = [b"stbl", b"minf", b"mdia", b"trak", b"moov"].iter().fold(samples, |inner, name| part(name, &inner));
     says(&[file(40, 30, b"av01", &[7; 50]), track].concat(), &["gap limit:frames"]);
@@ -82,8 +83,7 @@ fn items_that_lie() {
 #[test]
 fn cut_files_are_never_clean() {
     let whole = file(400, 300, b"mime", b"<x:xmpmeta/>");
-    let border = ftyp().len();
-    for length in (8..whole.len()).filter(|length| *length != border && *length != whole.len() - 20) {
+    for length in (8..whole.len()).filter(|length| *length != whole.len() - 20) {
         assert!(!seen(&whole[..length]).facts().is_empty(), "cut at {length}");
     }
 }
@@ -96,7 +96,7 @@ fn what_stands_behind_the_end() {
     );
     assert_eq!(looked.children.len(), 1);
     let hidden = [file(4, 3, b"av01", &[7; 5]), part(b"free", b"words where nobody looks")].concat();
-    assert_eq!(says(&hidden, &[]).texts(), ["words where nobody looks"]);
+    assert_eq!(says(&hidden, &[]).texts(), ["av01name", "words where nobody looks"]);
 }
 
 proptest! {

@@ -226,7 +226,10 @@ impl Note<'_, '_, '_> {
     }
 
     fn unpack_text(&mut self, budget: &mut Budget) {
-        let text = self.unpack(budget);
+        // Texts wait until the rules read them, so together they may be as long as those will still read.
+        let left = budget.left(Resource::TextBytes).saturating_sub(self.account.waiting);
+        let text = self.unpack((Resource::TextBytes, left), budget);
+        self.account.waiting = self.account.waiting.saturating_add(count(text.len()));
         self.raw_profile(&text, budget);
         self.coordinates(&text);
         self.read_within(text);
@@ -241,12 +244,9 @@ impl Note<'_, '_, '_> {
         }
     }
 
-    /// Unpacks from the cursor on. Texts wait until the rules read them, so together they may be as long as those will
-    /// still read.
-    fn unpack(&mut self, budget: &mut Budget) -> Bytes {
-        let left = budget.left(Resource::TextBytes).saturating_sub(self.account.waiting);
-        let unpacked = inflate::zlib(self.reader.rest(), (Resource::TextBytes, left), budget);
-        self.account.waiting = self.account.waiting.saturating_add(count(unpacked.bytes.len()));
+    /// Unpacks from the cursor on, at most so much.
+    fn unpack(&mut self, most: (Resource, u64), budget: &mut Budget) -> Bytes {
+        let unpacked = inflate::zlib(self.reader.rest(), most, budget);
         match unpacked.stop {
             Some(Stop::Malformed { what, at }) if self.chunk.is_whole => {
                 let at = at.saturating_add(count(self.range(self.reader.position()).start));
@@ -268,7 +268,9 @@ impl Note<'_, '_, '_> {
             self.rest();
             return;
         }
-        let profile = self.unpack(budget);
+        // A profile is no text: what may be read of it does not depend on what texts there are.
+        let most = (Resource::ArtifactBytes, budget.limits().get(Resource::ArtifactBytes));
+        let profile = self.unpack(most, budget);
         // ICC.1 §7.2: the length first, the letters acsp at 36, 128 bytes of header.
         let mut header = Reader::new(&profile);
         let length = header.u32_be().map_or(0, u64::from);

