@@ -18,6 +18,7 @@ use scanner_core::{
 };
 
 pub mod command;
+pub mod planted;
 
 /// The root of the project.
 pub fn root() -> PathBuf {

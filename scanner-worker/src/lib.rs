@@ -25,6 +25,7 @@ mod answer;
 mod bench;
 mod confine;
 mod deaths;
+mod doors;
 mod front;
 mod job;
 mod kit;
@@ -37,6 +38,8 @@ mod wire;
 
 pub use answer::{Answer, Counts};
 pub use bench::Bench;
+#[doc(hidden)]
+pub use doors::{answer_alone, scan_alone, texts_alone, work_alone};
 pub use confine::{Isolation, Landlock, Layer, confine};
 pub use front::Worker;
 pub use job::{Attachment, Death, Engine, ScanFormat, ScanJob, SniffFormat, SniffJob, TextJob};
