@@ -59,6 +59,8 @@ fuzz_target!(|data: &[u8]| {
     assert!(!acts.launch || tells(&report, "exec.pdf_launch"), "{acts:?}");
     assert!(!acts.file || tells(&report, "embed.file"), "{acts:?}");
     if let Some(pages) = pdf_pages(&Bytes::copy_from_slice(data), limits()) {
-        assert_eq!(theirs.get_pages().len(), pages, "pages");
+        let theirs = theirs.get_pages().len();
+        // A page more is a page looked at; one less is a page that somebody is shown and nobody looked at.
+        assert!(theirs <= pages, "{theirs} pages, and {pages} here");
     }
 });

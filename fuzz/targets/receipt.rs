@@ -39,7 +39,7 @@ fuzz_target!(|data: &[u8]| {
             let Ok(signed) = sign_receipt(&receipt, "2027-01-31T13:01:01Z", None, &KEY) else { return };
             let envelope = Envelope::read(&signed).expect("what was sealed");
             assert_eq!(envelope.verify(&[KEY.public()]), Ok(&KEY.public()));
-            // Another version is signed and not read.
+            // One of another version, or with numbers that no receipt has, is signed and not read.
             if let Ok(Statement::Receipt { receipt: read, .. }) = Statement::read(&envelope) {
                 assert_eq!(read, receipt);
             }
@@ -49,11 +49,21 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
+fn has_fractions(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => !number.is_u64() && !number.is_i64(),
+        Value::Array(items) => items.iter().any(has_fractions),
+        Value::Object(members) => members.values().any(has_fractions),
+        _ => false,
+    }
+}
+
 fn line(text: &str) {
     if let Ok(value) = serde_json::from_str::<Value>(text) {
         let canonical = canonical_json(&value);
         let again: Value = serde_json::from_str(&canonical).expect("canonical JSON is JSON");
-        assert_eq!(canonical_json(&again), canonical);
+        // Numbers of receipts are whole: only those have one spelling here, and a line with others is not canonical.
+        assert!(canonical_json(&again) == canonical || has_fractions(&value));
         let _ = (About::of_receipt(&value), Review::recorded_in(&value));
         if let Some(review) = Review::from_json(&value, "key") {
             let json = review.to_json();
@@ -68,9 +78,7 @@ fn line(text: &str) {
     let Ok(envelope) = Envelope::read(text) else { return };
     // Only this process has the key, and it signs what `sign_receipt` and `sign_review` make: whatever verifies is
     // canonical and read as a statement.
-    if envelope.verify(&[KEY.public()]).is_ok() {
-        assert!(Statement::read(&envelope).is_ok());
-    }
+    assert!(envelope.verify(&[KEY.public()]).is_err() || Statement::read(&envelope).is_ok());
     if let Ok(Statement::Review(review)) = Statement::read(&envelope) {
         assert!(!review.by.trim().is_empty() && !review.reason.trim().is_empty());
     }

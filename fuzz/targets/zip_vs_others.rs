@@ -22,7 +22,16 @@ fn whole(reader: impl Read) -> Option<Vec<u8>> {
 
 fn by_zip(data: &[u8]) -> Vec<Vec<u8>> {
     let Ok(mut archive) = zip::ZipArchive::new(Cursor::new(data)) else { return Vec::new() };
-    (0..archive.len().min(64)).filter_map(|at| whole(archive.by_index(at).ok()?)).collect()
+    let files = (0..archive.len().min(64)).filter_map(|at| {
+        let member = archive.by_index(at).ok()?;
+        if is_plain(member.unix_mode().unwrap_or(0)) { whole(member) } else { None }
+    });
+    files.collect()
+}
+
+/// What leads elsewhere or is a device is told by its mode, and has no bytes of its own.
+fn is_plain(mode: u32) -> bool {
+    matches!(mode & 0o170_000, 0 | 0o100_000 | 0o040_000)
 }
 
 /// What it reads, and whether the data of two members share bytes.
@@ -36,6 +45,9 @@ fn by_rawzip(data: &[u8]) -> (Vec<Vec<u8>>, bool) {
             break;
         }
         let Ok(member) = archive.get_entry(entry.wayfinder()) else { continue };
+        if !is_plain(entry.mode().value()) {
+            continue;
+        }
         let range = member.compressed_data_range();
         ranges.extend((range.0 < range.1).then_some(range));
         found.extend(match entry.compression_method() {
