@@ -57,7 +57,9 @@ fuzz_target!(|data: &[u8]| {
     let again = unpack_alone(&source, ours.spent);
     assert_eq!((&again.bytes, &again.gap), (&ours.bytes, &ours.gap), "what it spent is not what it needs");
     let is_limited = ours.gap.as_ref().is_some_and(|gap| matches!(gap.reason, Reason::Limit(_)));
-    if number == 8 || is_limited {
+    // More than four bits of context are read by the oldest tools alone: `xz` refuses them as the scanner does.
+    let is_old = number == 7 && packed.first().is_some_and(|props| props % 9 + props / 9 % 5 > 4) && ours.gap.is_some();
+    if number == 8 || is_limited || is_old {
         return;
     }
     let theirs = plain(number, packed);

@@ -6,6 +6,7 @@ use crate::{
     bundle::{Artifact, ArtifactId, Origin, Source},
     finding::{Finding, Findings, Gap, Reason, Rule, Stop, fingerprint},
     limits::Budget,
+    reader::count,
     sniff::Type,
     view::TextView,
 };
@@ -177,6 +178,11 @@ impl<'a> Out<'a> {
     /// Something seen. Its fingerprint is made from the bytes under its span, or from its words where it has none.
     pub(crate) fn find(&mut self, mut finding: Finding) {
         finding.artifact = Some(self.artifact);
+        if let Some(span) = &mut finding.span {
+            // What leads out of the bytes, an offset that lies, is shown where they end.
+            span.end = span.end.min(count(self.subject.bytes.len()));
+            span.start = span.start.min(span.end);
+        }
         let under = finding.span.and_then(|span| {
             let (start, end) = (usize::try_from(span.start).ok()?, usize::try_from(span.end).ok()?);
             self.subject.bytes.get(start..end.min(start.saturating_add(MARKED_BYTES)))

@@ -87,8 +87,7 @@ fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Res
 /// Something that is wrong with a table.
 fn say(out: &mut Out<'_>, rule: &'static Rule, at: usize, message: impl Into<String>) {
     let place = Place::default().number("offset", count(at));
-    let end = at.saturating_add(1).min(out.subject.bytes.len());
-    out.find(Finding::built_in(rule).at(count(at.min(end)), count(end)).place(place).message(message));
+    out.find(Finding::built_in(rule).at(count(at), count(at.saturating_add(1))).place(place).message(message));
 }
 
 #[cfg(test)]
