@@ -3,8 +3,8 @@
 use std::{borrow::Cow, sync::LazyLock};
 
 use scanner_core::{
-    Audience, Decision, Delivery, Finding, Input, Limits, Policy, Release, Report, Resource, RuleSet, Scanner, Severity,
-    Verdict, human, inspected_types, sarif, verdict_json,
+    Audience, Decision, Delivery, Finding, Input, Limits, Policy, Release, Report, Resource, RuleSet, Scanner,
+    Severity, Verdict, human, inspected_types, sarif, verdict_json,
 };
 
 pub mod made;
@@ -119,13 +119,11 @@ pub fn decide(report: &Report, input: &Input) -> Verdict {
             again.bytes = released.bytes.clone();
             // The name is part of the input, and a release may have to replace it.
             again.name.clone_from(&report.source.name);
-            let second = Scanner::new(RULES.clone(), limits()).scan(again).decide(
-                &POLICY,
-                std::slice::from_ref(audience),
-                None,
-            );
+            let second =
+                Scanner::new(RULES.clone(), limits()).scan(again).decide(&POLICY, std::slice::from_ref(audience), None);
             assert_eq!(second.decision(), Decision::Allow, "{audience}: {:?}", second.audiences()[0].because);
-            let is_same = matches!(second.release(audience), Some(Release::Unchanged(bytes)) if *bytes == released.bytes);
+            let is_same =
+                matches!(second.release(audience), Some(Release::Unchanged(bytes)) if *bytes == released.bytes);
             assert!(is_same, "{audience}: released again it is another");
             // Of what is released, a word stands for each thing that went; nothing else is added.
             assert!(released.bytes.len() <= input.bytes.len() * 8 + (1 << 20), "{audience}: it grew");
@@ -137,11 +135,8 @@ pub fn decide(report: &Report, input: &Input) -> Verdict {
                 true => Input::text(bytes),
                 false => Input::file("released", bytes),
             };
-            let second = Scanner::new(RULES.clone(), limits()).scan(alone).decide(
-                &POLICY,
-                std::slice::from_ref(audience),
-                None,
-            );
+            let second =
+                Scanner::new(RULES.clone(), limits()).scan(alone).decide(&POLICY, std::slice::from_ref(audience), None);
             assert_eq!(second.decision(), Decision::Allow, "{audience}, {}: it is not clean alone", artifact.id);
         }
     }

@@ -43,12 +43,7 @@ const PICTURES: &[Row] = &[
     ("42 4D", "FF FF", false, "image/bmp"),
     ("47 49 46 38 37 61", "FF FF FF FF FF FF", false, "image/gif"),
     ("47 49 46 38 39 61", "FF FF FF FF FF FF", false, "image/gif"),
-    (
-        "52 49 46 46 00 00 00 00 57 45 42 50 56 50",
-        "FF FF FF FF 00 00 00 00 FF FF FF FF FF FF",
-        false,
-        "image/webp",
-    ),
+    ("52 49 46 46 00 00 00 00 57 45 42 50 56 50", "FF FF FF FF 00 00 00 00 FF FF FF FF FF FF", false, "image/webp"),
     ("89 50 4E 47 0D 0A 1A 0A", "FF FF FF FF FF FF FF FF", false, "image/png"),
     ("FF D8 FF", "FF FF FF", false, "image/jpeg"),
 ];

@@ -25,22 +25,33 @@ fn stream(form: u8, pieces: &[&str]) -> String {
     match form % 6 {
         0 => {
             let delta = |piece: &&str| {
-                data(json!({ "type": "content_block_delta", "index": 0, "delta": { "type": "text_delta", "text": piece } }))
+                data(
+                    json!({ "type": "content_block_delta", "index": 0, "delta": { "type": "text_delta", "text": piece } }),
+                )
             };
             let start = json!({ "type": "message_start", "message": { "id": "msg_1", "type": "message", "role": "assistant", "content": [] } });
-            let block = json!({ "type": "content_block_start", "index": 0, "content_block": { "type": "text", "text": "" } });
+            let block =
+                json!({ "type": "content_block_start", "index": 0, "content_block": { "type": "text", "text": "" } });
             let stop = json!({ "type": "content_block_stop", "index": 0 });
             let end = json!({ "type": "message_stop" });
             [data(start), data(block), pieces.iter().map(delta).collect(), data(stop), data(end)].concat()
         }
         1 => {
             let delta = |piece: &&str| {
-                data(json!({ "type": "response.output_text.delta", "item_id": "msg_1", "output_index": 0, "content_index": 0, "delta": piece }))
+                data(
+                    json!({ "type": "response.output_text.delta", "item_id": "msg_1", "output_index": 0, "content_index": 0, "delta": piece }),
+                )
             };
             pieces.iter().map(delta).collect()
         }
-        2 => pieces.iter().map(|piece| line(json!({ "type": "stdout", "text": piece, "timestamp": "2026-11-29T12:05:12Z" }))).collect(),
-        3 => pieces.iter().map(|piece| line(json!({ "serverContent": { "outputTranscription": { "text": piece } } }))).collect(),
+        2 => pieces
+            .iter()
+            .map(|piece| line(json!({ "type": "stdout", "text": piece, "timestamp": "2026-11-29T12:05:12Z" })))
+            .collect(),
+        3 => pieces
+            .iter()
+            .map(|piece| line(json!({ "serverContent": { "outputTranscription": { "text": piece } } })))
+            .collect(),
         4 => {
             let delta = |piece: &&str| data(json!({ "type": "text-delta", "id": "t1", "delta": piece }));
             let start = [json!({ "type": "start", "messageId": "m1" }), json!({ "type": "text-start", "id": "t1" })];
@@ -50,7 +61,8 @@ fn stream(form: u8, pieces: &[&str]) -> String {
         _ => {
             let delta = |piece: &&str| {
                 let output = json!({ "index": 0, "type": "logs", "logs": piece });
-                let call = json!({ "index": 0, "type": "code_interpreter", "code_interpreter": { "outputs": [output] } });
+                let call =
+                    json!({ "index": 0, "type": "code_interpreter", "code_interpreter": { "outputs": [output] } });
                 let details = json!({ "type": "tool_calls", "tool_calls": [call] });
                 data(json!({ "id": "step_1", "object": "thread.run.step.delta", "delta": { "step_details": details } }))
             };
@@ -103,11 +115,16 @@ fuzz_target!(|made: Made<'_>| {
     let lines: Vec<Bytes> =
         pieces.iter().map(|piece| Bytes::from(json!({ "id": 1, "text": piece }).to_string())).collect();
     let answer = |number: u64, line: &Bytes| {
-        text_line(&scanner, &POLICY, &Audience::BUILT_IN, None, (number, line), Facts::default()).expect("no blank line")
+        text_line(&scanner, &POLICY, &Audience::BUILT_IN, None, (number, line), Facts::default())
+            .expect("no blank line")
     };
     for (number, line) in (1..).zip(&lines) {
         let answered = answer(number, line);
-        assert_eq!(answered, answer(number + 1, &Bytes::from([line, &b"\r\n"[..]].concat())), "the end of a line counts");
+        assert_eq!(
+            answered,
+            answer(number + 1, &Bytes::from([line, &b"\r\n"[..]].concat())),
+            "the end of a line counts"
+        );
         assert!(!answered.json.contains('\n') && serde_json::from_str::<Value>(&answered.json).is_ok());
     }
 });

@@ -55,7 +55,10 @@ impl Chunk<'_> {
             Self::Header { width, height, depth, colour, interlaced } => {
                 let mut out = u32::from(*width % 600).to_be_bytes().to_vec();
                 out.extend(u32::from(*height % 600).to_be_bytes());
-                out.extend([[1, 2, 4, 8, 16, 8, 8, *depth][usize::from(*depth) % 8], [0, 2, 3, 4, 6, 6, 2, *colour][usize::from(*colour) % 8]]);
+                out.extend([
+                    [1, 2, 4, 8, 16, 8, 8, *depth][usize::from(*depth) % 8],
+                    [0, 2, 3, 4, 6, 6, 2, *colour][usize::from(*colour) % 8],
+                ]);
                 out.extend([0, 0, u8::from(*interlaced)]);
                 (*b"IHDR", out)
             }

@@ -5,7 +5,9 @@
 use std::{borrow::Cow, sync::LazyLock};
 
 use libfuzzer_sys::fuzz_target;
-use scanner_core::{Audience, Date, Decision, Facts, Input, Limits, Policy, Reason, Report, Resource, Scanner, verdict_json};
+use scanner_core::{
+    Audience, Date, Decision, Facts, Input, Limits, Policy, Reason, Report, Resource, Scanner, verdict_json,
+};
 use scanner_fuzz::{ORDER, RULES, held, limits, policy_text};
 
 static REPORTS: LazyLock<[Report; 4]> = LazyLock::new(|| {
@@ -23,9 +25,8 @@ static REPORTS: LazyLock<[Report; 4]> = LazyLock::new(|| {
 
 fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    let parsed = held(|| {
-        (Policy::parse("a.toml", text, &|name| policy_text(name).map(Cow::Borrowed)), Limits::default())
-    });
+    let parsed =
+        held(|| (Policy::parse("a.toml", text, &|name| policy_text(name).map(Cow::Borrowed)), Limits::default()));
     let policy = match parsed {
         Ok(policy) => policy,
         Err(error) => {

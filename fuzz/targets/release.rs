@@ -73,13 +73,17 @@ impl Piece<'_> {
             Self::Sequence(last, text) => out.extend_from_slice(format!("\x1b[{text}{}", char::from(*last)).as_bytes()),
             Self::Hidden(character) => out.extend_from_slice(character.to_string().as_bytes()),
             Self::Encoded(piece) => out.extend_from_slice(BASE64.encode(&inner(piece)).as_bytes()),
-            Self::Hex(piece) => inner(piece).iter().for_each(|byte| out.extend_from_slice(format!("{byte:02x}").as_bytes())),
+            Self::Hex(piece) => {
+                inner(piece).iter().for_each(|byte| out.extend_from_slice(format!("{byte:02x}").as_bytes()))
+            }
             Self::Quoted(piece) => {
                 let text = String::from_utf8_lossy(&inner(piece)).into_owned();
                 out.extend_from_slice(serde_json::Value::from(text).to_string().as_bytes());
             }
             Self::Twice(piece) => out.extend_from_slice(&inner(piece).repeat(2)),
-            Self::Formula(text) => out.extend_from_slice(format!("\n=HYPERLINK(\"http://a.example/\",{text}),1,2\n").as_bytes()),
+            Self::Formula(text) => {
+                out.extend_from_slice(format!("\n=HYPERLINK(\"http://a.example/\",{text}),1,2\n").as_bytes())
+            }
             Self::Fence(text) => out.extend_from_slice(format!("\n```{text}\n").as_bytes()),
         }
     }
@@ -111,5 +115,3 @@ fuzz_target!(|made: Made<'_>| {
     input.kind = kind;
     decide(&scan(&input), &input);
 });
-
-

@@ -118,7 +118,8 @@ impl Member<'_> {
                 };
                 let body = format!(" {key}={value}\n");
                 // The length counts its own digits.
-                let length = (1..).find(|digits| (body.len() + digits).to_string().len() == *digits).unwrap_or(1) + body.len();
+                let length =
+                    (1..).find(|digits| (body.len() + digits).to_string().len() == *digits).unwrap_or(1) + body.len();
                 records.extend_from_slice(format!("{}{body}", length as i64 + by).as_bytes());
             }
             plain(b"pax", b'x', &records, out);

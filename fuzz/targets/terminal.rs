@@ -12,9 +12,18 @@ enum Piece<'a> {
     Text(&'a str),
     Bytes(&'a [u8]),
     /// ECMA-48: CSI, by ESC or as the one control of C1, in UTF-8 or as a bare byte.
-    Csi { how: u8, parameters: Vec<u16>, mark: Option<u8>, last: u8 },
+    Csi {
+        how: u8,
+        parameters: Vec<u16>,
+        mark: Option<u8>,
+        last: u8,
+    },
     /// A control string: OSC, DCS, SOS, PM, APC, and how it ends.
-    String { kind: u8, text: &'a str, end: u8 },
+    String {
+        kind: u8,
+        text: &'a str,
+        end: u8,
+    },
     Escape(u8),
     Control(u8),
     Line,

@@ -12,12 +12,13 @@ use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
 use scanner_core::Limits;
 use scanner_fuzz::{held, limits};
-use scanner_worker::{Answer, Bench, ScanFormat, ScanJob, Setup, TextJob, answer_alone, scan_alone, texts_alone, work_alone};
+use scanner_worker::{
+    Answer, Bench, ScanFormat, ScanJob, Setup, TextJob, answer_alone, scan_alone, texts_alone, work_alone,
+};
 use serde_json::{Value, json};
 
-static BENCH: LazyLock<Bench> = LazyLock::new(|| {
-    Bench::new(&Setup { limits: limits(), ..Setup::default() }).expect("the rules that ship")
-});
+static BENCH: LazyLock<Bench> =
+    LazyLock::new(|| Bench::new(&Setup { limits: limits(), ..Setup::default() }).expect("the rules that ship"));
 
 #[derive(Arbitrary, Debug)]
 enum Made<'a> {
@@ -97,12 +98,14 @@ fuzz_target!(|made: Made<'_>| {
                 2 => "review".to_owned(),
                 _ => word.to_owned(),
             };
-            let verdict = json!({ "schema": "scanner.verdict/v1", "decision": word(said), "source": { "size": size % 8 } });
+            let verdict =
+                json!({ "schema": "scanner.verdict/v1", "decision": word(said), "source": { "size": size % 8 } });
             let output = output.map_or_else(|| verdict.to_string(), str::to_owned);
             let parts: [&[u8]; 3] = [output.as_bytes(), receipt.as_bytes(), bytes];
-            let told = parts.iter().enumerate().map(|(at, part)| {
-                (part.len() as i64 + i64::from(lengths.get(at).copied().unwrap_or(0))).max(0)
-            });
+            let told = parts
+                .iter()
+                .enumerate()
+                .map(|(at, part)| (part.len() as i64 + i64::from(lengths.get(at).copied().unwrap_or(0))).max(0));
             let audience = ["model", "page", ""][usize::from(audience) % 3];
             let head = json!({
                 "number": number % 3,
@@ -116,7 +119,8 @@ fuzz_target!(|made: Made<'_>| {
             });
             let head = head.to_string();
             let body = parts.concat();
-            let frame = [&(head.len() as u64).to_le_bytes()[..], &(body.len() as u64).to_le_bytes(), head.as_bytes(), &body];
+            let frame =
+                [&(head.len() as u64).to_le_bytes()[..], &(body.len() as u64).to_le_bytes(), head.as_bytes(), &body];
             if let Ok(answer) = answer_alone(&mut frame.concat().as_slice(), 1, &job) {
                 sound(&answer, &job);
             }
@@ -138,7 +142,11 @@ fuzz_target!(|made: Made<'_>| {
             job.release = job.audiences.iter().take(usize::from(release) % 5).cloned().collect();
             let asked = scan_alone(7, &job);
             let written = work_alone(&mut Pieces(&asked, usize::from(pieces)), &BENCH).expect("a job is a job");
-            assert_eq!(written, work_alone(&mut &*asked, &BENCH).expect("a job is a job"), "the pieces of a pipe count");
+            assert_eq!(
+                written,
+                work_alone(&mut &*asked, &BENCH).expect("a job is a job"),
+                "the pieces of a pipe count"
+            );
             let answer = answer_alone(&mut Pieces(&written, usize::from(pieces)), 7, &job);
             sound(&answer.expect("an honest answer is taken"), &job);
             assert!(answer_alone(&mut &*written, 8, &job).is_err(), "an answer to another job");

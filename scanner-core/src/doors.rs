@@ -123,9 +123,8 @@ pub fn json_alone(bytes: &Bytes, limits: Limits) -> JsonAlone {
             }
             Kind::Array => doc.children(id).map(take).collect(),
             Kind::Object => {
-                let members = doc.children(id).map(|child| {
-                    (doc.key(child).unwrap_or_default().into_owned(), take(child))
-                });
+                let members =
+                    doc.children(id).map(|child| (doc.key(child).unwrap_or_default().into_owned(), take(child)));
                 Value::Object(members.collect::<Map<_, _>>())
             }
         };
@@ -156,12 +155,9 @@ pub fn adapt_alone(input: &Bytes, system: Option<&str>, limits: Limits) -> Adapt
     let adapted = provider::adapt(input, system, &[], &mut budget);
     let spent = *budget.spent();
     match adapted {
-        Adapted::Envelope(taken) => AdaptedAlone {
-            bundle: Some(taken.bundle),
-            candidates: taken.candidates,
-            findings: taken.findings,
-            spent,
-        },
+        Adapted::Envelope(taken) => {
+            AdaptedAlone { bundle: Some(taken.bundle), candidates: taken.candidates, findings: taken.findings, spent }
+        }
         Adapted::NotAnEnvelope(_) | Adapted::Wrong { .. } => {
             AdaptedAlone { bundle: None, candidates: Vec::new(), findings: Vec::new(), spent }
         }

@@ -25,12 +25,18 @@ pub enum Change<'a> {
     Null,
     True,
     /// A value becomes what stands at another place, of this envelope or of another.
-    Other { envelope: u16, at: u16 },
+    Other {
+        envelope: u16,
+        at: u16,
+    },
     /// It goes, or stands there twice.
     Gone,
     Twice,
     /// A member gets the key of some other member of some envelope.
-    Renamed { envelope: u16, at: u16 },
+    Renamed {
+        envelope: u16,
+        at: u16,
+    },
 }
 
 /// An envelope of some provider, with changes at the values of these numbers.
@@ -152,7 +158,8 @@ impl Envelope<'_> {
                 Change::Twice => match value {
                     Value::Array(items) => items.extend(items.clone()),
                     Value::Object(members) => {
-                        let more: Vec<_> = members.iter().map(|(key, value)| (format!("{key}2"), value.clone())).collect();
+                        let more: Vec<_> =
+                            members.iter().map(|(key, value)| (format!("{key}2"), value.clone())).collect();
                         members.extend(more);
                     }
                     Value::String(text) => *text = text.repeat(2),
@@ -174,18 +181,22 @@ impl Envelope<'_> {
                 break;
             }
         }
-        let has_order = form.pieces.iter().any(|(_, value, _)| holds(value));
+        let has_order = form.pieces.iter().any(|(_, value, _)| holds(name, value));
         let pieces = form.pieces.iter().map(|(before, value, after)| format!("{before}{value}{after}"));
         (name, pieces.collect::<String>().into_bytes(), has_order)
     }
 }
 
-/// Whether the order is one of its strings.
-fn holds(value: &Value) -> bool {
+/// Whether the order is one of the strings that the sender wrote. What a caller says in its own bundle, what must not
+/// appear and what a receipt binds, is not what came.
+fn holds(name: &str, value: &Value) -> bool {
     match value {
         Value::String(text) => text == ORDER,
-        Value::Array(items) => items.iter().any(holds),
-        Value::Object(members) => members.values().any(holds),
+        Value::Array(items) => items.iter().any(|item| holds(name, item)),
+        Value::Object(members) => members
+            .iter()
+            .filter(|(key, _)| name != "bundle" || !["watch", "context"].contains(&key.as_str()))
+            .any(|(_, member)| holds(name, member)),
         _ => false,
     }
 }
