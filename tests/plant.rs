@@ -1,4 +1,4 @@
-//! `cargo run -p scanner-tests --bin plant`: names the planted bugs, each with its targets. With a name and the root of a
+//! `cargo run -p scanner-tests --bin plant`: names the planted bugs, each with its round and target. With a name and the root of a
 //! checkout: puts that bug into it.
 #![allow(clippy::print_stdout, reason = "its answer")]
 
@@ -10,7 +10,7 @@ fn main() -> io::Result<()> {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let bugs = planted(&root())?;
     let [name, checkout] = arguments.as_slice() else {
-        bugs.iter().for_each(|bug| println!("{} {}", bug.name, bug.targets.join(" ")));
+        bugs.iter().for_each(|bug| println!("{} {} {}", bug.round, bug.name, bug.target));
         return Ok(());
     };
     let checkout = PathBuf::from(checkout);

@@ -13,8 +13,10 @@ pub struct Planted {
     pub name: String,
     /// What is wrong then.
     pub why: String,
-    /// The targets that should find it.
-    pub targets: Vec<String>,
+    /// The target that should find it.
+    pub target: String,
+    /// Bugs of one round are put in together: none is in the way of another's target.
+    pub round: u8,
     /// The file it is in, from the root.
     pub file: PathBuf,
     /// What stands there, once.
@@ -23,14 +25,17 @@ pub struct Planted {
     pub put: String,
 }
 
-/// Every planted bug, by name.
+/// Every planted bug, by round and name.
 ///
 /// # Errors
 /// A file that cannot be read, or is not written as they are.
 pub fn planted(root: &Path) -> io::Result<Vec<Planted>> {
     let mut files: Vec<PathBuf> = fs::read_dir(root.join("fuzz/planted"))?.flatten().map(|file| file.path()).collect();
     files.sort();
-    files.iter().map(|path| read(path).ok_or_else(|| io::Error::other(path.display().to_string()))).collect()
+    let bugs = files.iter().map(|path| read(path).ok_or_else(|| io::Error::other(path.display().to_string())));
+    let mut bugs = bugs.collect::<io::Result<Vec<_>>>()?;
+    bugs.sort_by_key(|bug| bug.round);
+    Ok(bugs)
 }
 
 fn read(path: &Path) -> Option<Planted> {
@@ -41,7 +46,8 @@ fn read(path: &Path) -> Option<Planted> {
     Some(Planted {
         name: path.file_stem()?.to_str()?.to_owned(),
         why: field("why:")?,
-        targets: field("targets:")?.split(' ').map(str::to_owned).collect(),
+        target: field("target:")?,
+        round: field("round:")?.parse().ok()?,
         file: field("file:")?.into(),
         find: find.to_owned(),
         put: put.strip_suffix('\n')?.to_owned(),
