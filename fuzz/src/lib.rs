@@ -10,7 +10,7 @@ use scanner_core::{
 pub mod made;
 mod promise;
 
-pub use promise::{Seen, held};
+pub use promise::held;
 
 /// The rules that ship.
 pub static RULES: LazyLock<RuleSet> =

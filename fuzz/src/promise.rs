@@ -60,7 +60,7 @@ unsafe impl GlobalAlloc for Counting {
 }
 
 /// The worst that was seen, told on standard error whenever it grows: what `.ci/fuzz` writes down.
-pub struct Seen {
+struct Seen {
     peak_mib: AtomicUsize,
     longest_ms: AtomicU64,
 }

@@ -25,7 +25,7 @@ fn plain(codec: u8, packed: &[u8]) -> Option<Vec<u8>> {
         2 => all(flate2::read::DeflateDecoder::new(packed)),
         3 => all(bzip2::read::BzDecoder::new(packed)),
         4 => all(lzma_rust2::XzReader::new(packed, false)),
-        5 => all(ruzstd::decoding::StreamingDecoder::new_with_max_window_size(packed, 8 << 20).ok()?),
+        5 => all(ruzstd::decoding::StreamingDecoder::new_with_max_window_size(packed, 64 << 20).ok()?),
         6 => all(deflate64::Deflate64Decoder::new(packed)),
         _ => all(lzma_rust2::LzmaReader::new_mem_limit(packed, 64 << 10, None).ok()?),
     }

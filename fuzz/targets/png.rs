@@ -36,6 +36,7 @@ struct Made<'a> {
     after: &'a [u8],
 }
 
+/// Most chunks do not lie.
 #[derive(Arbitrary, Debug)]
 enum Lie {
     None,

@@ -24,18 +24,18 @@ static BENCH: LazyLock<Bench> =
 enum Made<'a> {
     /// Bytes from a worker that was taken over.
     Worker(&'a [u8]),
-    /// An answer that is well formed and lies.
+    /// An answer that is well formed, with lies where something is given.
     Answer {
-        number: u8,
-        decision: &'a str,
-        said: &'a str,
-        size: u64,
-        audience: u8,
+        number: Option<u8>,
+        decision: Option<&'a str>,
+        said: Option<&'a str>,
+        size: Option<u64>,
+        audience: Option<u8>,
         path: &'a str,
         bytes: &'a [u8],
-        lengths: Vec<i8>,
+        lengths: Option<[i8; 3]>,
         output: Option<&'a str>,
-        receipt: &'a str,
+        receipt: Option<&'a str>,
     },
     /// Bytes from a front of another version.
     Front(&'a [u8]),
@@ -92,24 +92,22 @@ fuzz_target!(|made: Made<'_>| {
         }
         Made::Answer { number, decision, said, size, audience, path, bytes, lengths, output, receipt } => {
             let job = job();
-            let word = |word: &str| match word.len() % 6 {
-                0 => "allow".to_owned(),
-                1 => "block".to_owned(),
-                2 => "review".to_owned(),
-                _ => word.to_owned(),
-            };
-            let verdict =
-                json!({ "schema": "scanner.verdict/v1", "decision": word(said), "source": { "size": size % 8 } });
+            let decision = decision.unwrap_or("block");
+            let verdict = json!({
+                "schema": "scanner.verdict/v1",
+                "decision": said.unwrap_or(decision),
+                "source": { "size": size.unwrap_or(5) },
+            });
             let output = output.map_or_else(|| verdict.to_string(), str::to_owned);
-            let parts: [&[u8]; 3] = [output.as_bytes(), receipt.as_bytes(), bytes];
+            let parts: [&[u8]; 3] = [output.as_bytes(), receipt.unwrap_or("{}").as_bytes(), bytes];
             let told = parts
                 .iter()
-                .enumerate()
-                .map(|(at, part)| (part.len() as i64 + i64::from(lengths.get(at).copied().unwrap_or(0))).max(0));
-            let audience = ["model", "page", ""][usize::from(audience) % 3];
+                .zip(lengths.unwrap_or_default())
+                .map(|(part, lie)| (part.len() as i64 + i64::from(lie)).max(0));
+            let audience = ["model", "page", ""][usize::from(audience.unwrap_or(0)) % 3];
             let head = json!({
-                "number": number % 3,
-                "decision": word(decision),
+                "number": number.unwrap_or(1),
+                "decision": decision,
                 "complete": true,
                 "refusal": null,
                 "wants": [],

@@ -171,9 +171,4 @@ impl Zip<'_> {
         out.extend_from_slice(self.after);
         out
     }
-
-    /// Whether nothing about it is odd: every member is where the directory says, and no reader sees another archive.
-    pub fn is_honest(&self) -> bool {
-        self.lies.is_empty() && self.before.is_empty() && self.after.is_empty() && self.end.is_none()
-    }
 }
