@@ -22,6 +22,7 @@ use scanner_core::{
 
 pub mod command;
 pub mod made;
+pub mod planted;
 
 /// The root of the project.
 pub fn root() -> PathBuf {

@@ -192,6 +192,33 @@ fn every_example_of_every_rule_does_what_it_says() {
 }
 
 #[test]
+fn every_planted_bug_has_its_place_and_its_target() {
+    let manifest = fs::read_to_string(root().join("fuzz/Cargo.toml")).unwrap();
+    let bugs = scanner_tests::planted::planted(&root()).unwrap();
+    assert!(bugs.len() >= 10, "{} bugs", bugs.len());
+    let mut taken = BTreeSet::new();
+    for bug in bugs {
+        assert!(bug.applied(&root()).unwrap().is_some(), "{}: its place is not there once", bug.name);
+        assert!(!bug.why.is_empty() && bug.find != bug.put, "{}", bug.name);
+        assert!(manifest.contains(&format!("name = \"{}\"\n", bug.target)), "{}: no target {}", bug.name, bug.target);
+        assert!(taken.insert((bug.round, bug.target)), "{}: another bug of its round has its target", bug.name);
+    }
+}
+
+#[test]
+fn every_fuzz_target_is_built_and_told_of() {
+    let manifest = fs::read_to_string(root().join("fuzz/Cargo.toml")).unwrap();
+    let guide = fs::read_to_string(root().join("fuzz/README.md")).unwrap();
+    let targets = rust_files(&root().join("fuzz/targets"));
+    assert!(targets.len() >= 20, "{} targets", targets.len());
+    for target in targets {
+        let name = target.file_stem().unwrap().to_str().unwrap();
+        assert!(manifest.contains(&format!("path = \"targets/{name}.rs\"")), "{name} is not in fuzz/Cargo.toml");
+        assert!(guide.contains(&format!("| `{name}` |")), "{name} is not in fuzz/README.md");
+    }
+}
+
+#[test]
 fn nothing_names_this_machine() {
     // Put together here, so that this file does not name them either.
     let hosts = ["crates", "pypi", "npmjs", "debian"]

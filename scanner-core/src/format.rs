@@ -5,8 +5,9 @@ use bytes::Bytes;
 use crate::{
     bundle::{Artifact, ArtifactId, Origin, Source},
     finding::{Finding, Findings, Gap, Reason, Rule, Stop, fingerprint},
-    limits::{Budget, Limits, Resource},
-    sniff::{self, Type},
+    limits::Budget,
+    reader::count,
+    sniff::Type,
     view::TextView,
 };
 
@@ -91,7 +92,7 @@ mod odf;
 mod ole;
 mod onenote;
 mod ooxml;
-mod pdf;
+pub(crate) mod pdf;
 mod pickle;
 mod png;
 mod program;
@@ -178,6 +179,11 @@ impl<'a> Out<'a> {
     /// Something seen. Its fingerprint is made from the bytes under its span, or from its words where it has none.
     pub(crate) fn find(&mut self, mut finding: Finding) {
         finding.artifact = Some(self.artifact);
+        if let Some(span) = &mut finding.span {
+            // What leads out of the bytes, an offset that lies, is shown where they end.
+            span.end = span.end.min(count(self.subject.bytes.len()));
+            span.start = span.start.min(span.end);
+        }
         let under = finding.span.and_then(|span| {
             let (start, end) = (usize::try_from(span.start).ok()?, usize::try_from(span.end).ok()?);
             self.subject.bytes.get(start..end.min(start.saturating_add(MARKED_BYTES)))
@@ -214,45 +220,14 @@ impl<'a> Out<'a> {
     }
 }
 
-/// One inspector on its own, for benches: how many findings, gaps, texts and children it makes of the bytes as that
-/// type. `None` where no inspector takes the type.
-#[doc(hidden)]
-pub fn inspect_alone(label: &str, bytes: &Bytes, limits: Limits) -> Option<usize> {
-    let kind = sniff::type_of(label)?;
-    let format = of(kind)?;
-    let (mut findings, mut gaps) = (Findings::keeping(limits.get(Resource::Findings)), Vec::new());
-    let subject = Subject { bytes, kind };
-    let mut out = Out::new(ArtifactId(0), &subject, &mut findings, &mut gaps);
-    let stop = (format.inspect)(&subject, &mut out, &mut Budget::new(limits)).err();
-    let written = out.texts.len().checked_add(out.children.len())?;
-    let seen = findings.finish().0.len().checked_add(gaps.len())?;
-    written.checked_add(seen)?.checked_add(usize::from(stop.is_some()))
-}
-
-/// One cleaner on its own, for benches: the safe version of the bytes as that type, every file inside kept as it is, or
-/// why there is none. `None` where no cleaner takes the type.
-#[doc(hidden)]
-pub fn clean_alone(label: &str, bytes: &Bytes, limits: Limits) -> Option<Result<Bytes, String>> {
-    let kind = sniff::type_of(label)?;
-    let clean = of(kind)?.clean?;
-    let mut washer = cleaning::KeepAll;
-    let mut cleaning = cleaning::Cleaning::new(&mut washer, &[]);
-    let cleaned = clean(&Subject { bytes, kind }, &mut cleaning, &mut Budget::new(limits));
-    Some(cleaned.map_err(|cleaning::Uncleanable(why)| why.into_owned()))
-}
-
-/// How many pages a PDF shows by the walk of its inspector, for a comparison with another reader. `None` where the
-/// inspector would have stopped.
-#[doc(hidden)]
-pub fn pdf_pages(bytes: &Bytes, limits: Limits) -> Option<usize> {
-    pdf::pages_of(&Subject { bytes, kind: sniff::type_of("pdf")? }, &mut Budget::new(limits))
-}
-
 /// One inspector looked at on its own.
 #[cfg(test)]
 pub(crate) mod testing {
     use super::*;
-    use crate::sniff::Risk;
+    use crate::{
+        limits::{Limits, Resource},
+        sniff::{self, Risk},
+    };
 
     /// What an inspector wrote about some bytes.
     #[derive(Debug)]

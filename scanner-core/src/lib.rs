@@ -57,13 +57,14 @@ mod verdict;
 mod receipt;
 mod output;
 mod lines;
+mod doors;
 
 pub use binding::{Binding, Digest};
 pub use bundle::*;
+#[doc(hidden)]
+pub use doors::*;
 pub use envelope::Attachment;
 pub use finding::*;
-#[doc(hidden)]
-pub use format::{clean_alone, inspect_alone, pdf_pages};
 pub use limits::*;
 pub use lines::*;
 pub use output::*;

@@ -25,6 +25,7 @@ mod answer;
 mod bench;
 mod confine;
 mod deaths;
+mod doors;
 mod front;
 mod job;
 mod kit;
@@ -38,6 +39,8 @@ mod wire;
 pub use answer::{Answer, Counts};
 pub use bench::Bench;
 pub use confine::{Isolation, Landlock, Layer, confine};
+#[doc(hidden)]
+pub use doors::{answer_alone, scan_alone, texts_alone, work_alone};
 pub use front::Worker;
 pub use job::{Attachment, Death, Engine, ScanFormat, ScanJob, SniffFormat, SniffJob, TextJob};
 pub use kit::Kit;

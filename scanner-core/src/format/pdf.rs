@@ -95,7 +95,7 @@ fn look<'a>(bytes: &'a Bytes, reading: &mut Reading<'a>, out: &mut Out<'_>, budg
 
 /// How many pages the tree of a document has, for a comparison with another reader. `None` where the inspector would
 /// have stopped.
-pub(super) fn pages_of(subject: &Subject<'_>, budget: &mut Budget) -> Option<usize> {
+pub(crate) fn pages_of(subject: &Subject<'_>, budget: &mut Budget) -> Option<usize> {
     memmem::find(subject.bytes, b"%PDF-")?;
     let mut reading = start(subject.bytes);
     let found = load::find(&mut reading, budget).ok()?;

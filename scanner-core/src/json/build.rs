@@ -93,7 +93,8 @@ impl Builder {
                 (expect, _) => return Err(unexpected(expect, at)),
             };
             if self.open.is_empty() {
-                return Ok(());
+                // A string that is the whole document may be cut as any other.
+                return if lexer.is_cut { Err(lexer.stop("the JSON ends in the middle")) } else { Ok(()) };
             }
         }
     }

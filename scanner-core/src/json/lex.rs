@@ -48,12 +48,15 @@ pub(super) struct Lexer<'a> {
     at: usize,
     /// The whole input is UTF-8, so that no string has to be asked again.
     utf8: bool,
+    /// The input ended in a string.
+    pub(super) is_cut: bool,
     pub(super) quirks: Quirks,
 }
 
 impl<'a> Lexer<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
-        let mut lexer = Self { bytes, at: 0, utf8: std::str::from_utf8(bytes).is_ok(), quirks: Quirks::default() };
+        let utf8 = std::str::from_utf8(bytes).is_ok();
+        let mut lexer = Self { bytes, at: 0, utf8, is_cut: false, quirks: Quirks::default() };
         if bytes.starts_with(b"\xef\xbb\xbf") {
             lexer.at = 3;
             lexer.quirks.note(Quirk::ByteOrderMark, 0);
@@ -118,6 +121,9 @@ impl<'a> Lexer<'a> {
                 .position(|byte| !matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'))
                 .unwrap_or(rest.len());
             self.at = start.saturating_add(length);
+            if !is_number(rest.get(..length).unwrap_or_default()) {
+                self.quirks.note(Quirk::Structure, start);
+            }
             return Ok(Token::Number(start, self.at));
         }
         Err(self.stop("a JSON value was expected"))
@@ -131,6 +137,7 @@ impl<'a> Lexer<'a> {
             let Some(length) = memchr2(b'"', b'\\', self.rest()) else {
                 // Cut. What there is stays; the next token is the end of the input.
                 self.at = self.bytes.len();
+                self.is_cut = true;
                 break self.at;
             };
             let found = self.at.saturating_add(length);
@@ -156,4 +163,27 @@ impl<'a> Lexer<'a> {
         }
         Raw { start, end, plain: !escaped && !dirty }
     }
+}
+
+/// RFC 8259 §6: no zero before another digit, digits on both sides of a point and behind an `e`.
+fn is_number(spelling: &[u8]) -> bool {
+    let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let rest = spelling.strip_prefix(b"-").unwrap_or(spelling);
+    let whole = digits(rest);
+    if whole == 0 || whole > 1 && rest.starts_with(b"0") {
+        return false;
+    }
+    let mut rest = rest.get(whole..).unwrap_or_default();
+    if let Some(behind) = rest.strip_prefix(b".") {
+        let places = digits(behind);
+        if places == 0 {
+            return false;
+        }
+        rest = behind.get(places..).unwrap_or_default();
+    }
+    if let Some(behind) = rest.strip_prefix(b"e").or_else(|| rest.strip_prefix(b"E")) {
+        let behind = behind.strip_prefix(b"+").or_else(|| behind.strip_prefix(b"-")).unwrap_or(behind);
+        return !behind.is_empty() && digits(behind) == behind.len();
+    }
+    rest.is_empty()
 }

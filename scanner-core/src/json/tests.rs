@@ -48,12 +48,26 @@ fn what_is_odd_is_read_and_noted() {
 }
 
 #[test]
+fn a_number_that_json_does_not_have_is_noted() {
+    for good in ["0", "-0", "10", "1.5", "-1.50e+7", "1E-2", "0.0"] {
+        assert_eq!(parse(good.as_bytes()).quirks.of(Quirk::Structure), None, "{good}");
+    }
+    for bad in ["01", "-", "--1", "1.", ".5", "1.e3", "1e", "1e+", "1-2", "1.2.3", "-01", "NaN"] {
+        let doc = parse(bad.as_bytes());
+        assert!(doc.quirks.of(Quirk::Structure).is_some() || doc.stop.is_some(), "{bad}");
+    }
+}
+
+#[test]
 fn a_cut_input_keeps_what_came() {
     let doc = parse(br#"{"a":["one","tw"#);
     assert_eq!(strings(&doc), ["one", "tw"]);
     assert_eq!(doc.stop, Some(Stop::malformed("the JSON ends in the middle", 15)));
     let doc = parse(br#"{"a":1,"dangling"#);
     assert_eq!(strings(&doc), ["dangling"]);
+    let doc = parse(br#""the whole"#);
+    assert_eq!(strings(&doc), ["the whole"]);
+    assert_eq!(doc.stop, Some(Stop::malformed("the JSON ends in the middle", 10)));
     let doc = parse(br#"["a" "b"]"#);
     assert_eq!(strings(&doc), ["a"]);
     assert_eq!(doc.stop, Some(Stop::malformed("a comma or a closing bracket was expected", 5)));

@@ -104,9 +104,15 @@ fn recognise(envelope: &Envelope) -> Sure {
     if own { Sure::Yes } else { Sure::No }
 }
 
+/// A part of a tool; or of a stream, which may hold nothing but text that is cut anywhere.
 fn is_part(sheet: &Sheet, object: NodeId) -> bool {
     let kind = sheet.peek_word(object, "type").unwrap_or_default();
-    (kind.starts_with("tool-") || kind == "dynamic-tool") && sheet.has(object, "toolCallId")
+    let has = |key| sheet.has(object, key);
+    match &*kind {
+        "text-delta" | "reasoning-delta" => has("id") && has("delta"),
+        "dynamic-tool" => has("toolCallId"),
+        kind => kind.starts_with("tool-") && has("toolCallId"),
+    }
 }
 
 fn adapt(envelope: &Envelope, draft: &mut Draft<'_>) {

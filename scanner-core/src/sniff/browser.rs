@@ -122,12 +122,17 @@ fn is_webm(header: Peek<'_>) -> bool {
     if !header.has(0, b"\x1a\x45\xdf\xa3") {
         return false;
     }
-    for at in 4..header.len().min(38) {
+    let mut at = 4;
+    while at < header.len().min(38) {
         if header.has(at, b"\x42\x82") {
-            let size = at.saturating_add(2);
-            let Some(first) = header.u8(size) else { return false };
-            let width = usize::try_from(first.leading_zeros().saturating_add(1).min(8)).unwrap_or(8);
-            let mut name = size.saturating_add(width);
+            at = at.saturating_add(2);
+            let Some(first) = header.u8(at) else { return false };
+            at = at.saturating_add(usize::try_from(first.leading_zeros().saturating_add(1).min(8)).unwrap_or(8));
+            // The name must not be the very end.
+            if at >= header.len().saturating_sub(4) {
+                return false;
+            }
+            let mut name = at;
             while header.u8(name) == Some(0) {
                 name = name.saturating_add(1);
             }
@@ -135,6 +140,7 @@ fn is_webm(header: Peek<'_>) -> bool {
                 return true;
             }
         }
+        at = at.saturating_add(1);
     }
     false
 }
@@ -164,6 +170,15 @@ mod tests {
         check(b"\xff\xfe<\0", "text/plain");
         check(b"\xff\xfe<", "text/plain");
         check(b"\xff\xfe\0", "application/octet-stream");
+    }
+
+    #[test]
+    fn a_name_of_webm_is_looked_for_as_the_standard_does() {
+        check(b"\x1a\x45\xdf\xa3\x42\x82\x84webm!", "video/webm");
+        check(b"\x1a\x45\xdf\xa3\x42\x82\x84webm", "application/octet-stream");
+        check(b"\x1a\x45\xdf\xa3\x42\x82\x40\x00\x00\x00webm!", "video/webm");
+        // The second mark lies in what the first one passes over.
+        check(b"\x1a\x45\xdf\xa3\x42\x82\x21\x42\x82\x84webm!", "application/octet-stream");
     }
 
     #[test]

@@ -56,6 +56,7 @@ fn calmed<'t>(table: &'t [u8], cleaning: &mut Cleaning<'_>, budget: &mut Budget)
     if plain.len() < table.len() {
         cleaning.did("removed zero bytes");
     }
+    let plain = text::narrow(plain.into())?;
     let mut calm = Vec::with_capacity(plain.len());
     let mut rest: &[u8] = &plain;
     while let Some(at) = memchr(0x1b, rest) {

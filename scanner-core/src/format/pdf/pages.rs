@@ -78,6 +78,12 @@ pub(super) fn walk<'d, 'a>(
             continue;
         }
         let inherited = inherit(document, dict, inherited);
+        if kids.is_some() && document.get(dict, "Type").name() == Some(b"Page") {
+            // Readers differ: to some a page is what says so, to others what has no kids. It is both.
+            notes.add(&rules::STRUCTURE, end..end, "a page has pages below it");
+            leaves = leaves.saturating_add(1);
+            pages.push(page(index, dict, inherited, true));
+        }
         match kids {
             // Nodes that share one list of kids: the list is followed once.
             Some(kids) if !lists.insert(std::ptr::from_ref(kids).addr()) => is_shared = true,

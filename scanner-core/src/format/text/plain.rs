@@ -42,7 +42,12 @@ pub(in crate::format) fn without_zeros(
     }
     budget.spend(Resource::DecodedBytes, count(bytes.len()))?;
     cleaning.did("removed zero bytes");
-    Ok(bytes.iter().copied().filter(|byte| *byte != 0).collect())
+    narrow(bytes.iter().copied().filter(|byte| *byte != 0).collect())
+}
+
+/// What is left of a text of single bytes: `ff 00 fe` without its zero is a mark that makes it another text.
+pub(in crate::format) fn narrow(bytes: Bytes) -> Result<Bytes, Uncleanable> {
+    if is_wide(&bytes) { Err("without its zero bytes it is a text in another encoding".into()) } else { Ok(bytes) }
 }
 
 /// The same text in UTF-8, with its mark, where it is of wider units: for cleaners, which write what every program reads.
@@ -79,6 +84,7 @@ mod tests {
         assert_eq!((&bytes[..], actions.len()), (&b"a <b>\x1b[31m\r\n\xff"[..], 0));
         assert_eq!(clean(&FORMAT, "txt", b"a\0b").unwrap().0, &b"ab"[..]);
         assert_eq!(clean(&FORMAT, "txt", b"\xff\xfea\0").unwrap().0, &b"\xff\xfea\0"[..]);
+        assert!(clean(&FORMAT, "txt", b"\xff\0\xfeab").is_err(), "without its zero it begins with a mark of UTF-16");
         assert_eq!(clean(&FORMAT, "txt", b"# A\n\n<script>").unwrap().0, &b"# A\n\n&lt;script>"[..]);
     }
 }

@@ -1,0 +1,99 @@
+//! What a terminal is shown: sequences of every kind between words. Nothing that leaves for a terminal moves a cursor,
+//! sets a title or talks back, and nothing for anybody else holds a sequence at all.
+#![no_main]
+
+use arbitrary::Arbitrary;
+use libfuzzer_sys::fuzz_target;
+use scanner_core::{Audience, Input, Release};
+use scanner_fuzz::{decide, scan};
+
+#[derive(Arbitrary, Debug)]
+enum Piece<'a> {
+    Text(&'a str),
+    Bytes(&'a [u8]),
+    /// ECMA-48: CSI, by ESC or as the one control of C1, in UTF-8 or as a bare byte.
+    Csi {
+        how: u8,
+        parameters: Vec<u16>,
+        mark: Option<u8>,
+        last: u8,
+    },
+    /// A control string: OSC, DCS, SOS, PM, APC, and how it ends.
+    String {
+        kind: u8,
+        text: &'a str,
+        end: u8,
+    },
+    Escape(u8),
+    Control(u8),
+    Line,
+}
+
+impl Piece<'_> {
+    fn write(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Text(text) => out.extend_from_slice(text.as_bytes()),
+            Self::Bytes(bytes) => out.extend_from_slice(bytes),
+            Self::Csi { how, parameters, mark, last } => {
+                out.extend_from_slice([&b"\x1b["[..], b"\xc2\x9b", b"\x9b"][usize::from(*how) % 3]);
+                out.extend(mark.map(|mark| b"?><= $"[usize::from(mark) % 6]));
+                let parameters: Vec<String> = parameters.iter().take(8).map(u16::to_string).collect();
+                out.extend_from_slice(parameters.join(";").as_bytes());
+                out.push(0x40 + last % 0x3f);
+            }
+            Self::String { kind, text, end } => {
+                out.extend_from_slice(&[0x1b, b"]PX^_"[usize::from(*kind) % 5]]);
+                out.extend_from_slice(text.as_bytes());
+                out.extend_from_slice([&b"\x07"[..], b"\x1b\\", b"\xc2\x9c", b""][usize::from(*end) % 4]);
+            }
+            Self::Escape(byte) => out.extend_from_slice(&[0x1b, *byte]),
+            Self::Control(byte) => out.push(byte % 0x20),
+            Self::Line => out.push(b'\n'),
+        }
+    }
+}
+
+/// Whether a terminal would do more with it than show characters, in colours where those may stay. Written from ECMA-48
+/// and Unicode, not from the scanner's own walk.
+fn acts(bytes: &[u8], colours: bool) -> bool {
+    let text = String::from_utf8_lossy(bytes);
+    let mut rest = text.chars().peekable();
+    while let Some(character) = rest.next() {
+        match character {
+            '\n' | '\t' => {}
+            '\r' if matches!(rest.peek(), None | Some('\n' | '\r')) => {}
+            '\u{1b}' if colours && rest.peek() == Some(&'[') => {
+                rest.next();
+                while rest.next_if(|next| next.is_ascii_digit() || matches!(next, ';' | ':')).is_some() {}
+                if rest.next() != Some('m') {
+                    return true;
+                }
+            }
+            character if character.is_control() => return true,
+            _ => {}
+        }
+    }
+    // A bare byte of C1 is an introducer to a terminal that does not read UTF-8.
+    bytes.utf8_chunks().any(|chunk| chunk.invalid().iter().any(|byte| (0x80..=0x9f).contains(byte)))
+}
+
+fuzz_target!(|pieces: Vec<Piece<'_>>| {
+    let mut bytes = Vec::new();
+    pieces.iter().for_each(|piece| piece.write(&mut bytes));
+    if bytes.len() > 16 << 10 {
+        return;
+    }
+    let input = Input::text(bytes);
+    let report = scan(&input);
+    let verdict = decide(&report, &input);
+    for audience in [Audience::TERMINAL, Audience::PAGE, Audience::MODEL] {
+        if let Some(Release::Cleaned(released)) = verdict.release(&audience) {
+            assert!(!acts(&released.bytes, audience == Audience::TERMINAL), "{audience}: {:?}", released.bytes);
+        }
+    }
+    // What leaves as it came is what a terminal only shows, colours and redrawn lines aside.
+    if let Some(Release::Unchanged(bytes)) = verdict.release(&Audience::TERMINAL) {
+        let sets = [&b"\x1b]"[..], b"\x1bP", b"\x1b_", b"\x1b^", b"\x1bX"];
+        assert!(!sets.iter().any(|start| bytes.windows(2).any(|at| at == *start)), "{bytes:?}");
+    }
+});
