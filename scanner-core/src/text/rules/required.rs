@@ -197,12 +197,12 @@ mod tests {
 
     #[test]
     fn a_match_without_an_anchor_is_noticed() {
-        let holds = |anchors: &[&str], before| {
+        let serves = |anchors: &[&str], before| {
             let anchors: Vec<String> = anchors.iter().map(|anchor| (*anchor).to_owned()).collect();
-            super::holds("(?:print|list) [a-z]{0,9}(?:keys|secrets)", &anchors, before)
+            holds("(?:print|list) [a-z]{0,9}(?:keys|secrets)", &anchors, before)
         };
-        assert!(holds(&["keys", "secr"], 15) && holds(&["print", "list"], 0));
-        assert!(!holds(&["keys", "secr"], 14) && !holds(&["keys"], 15) && !holds(&["print"], 15));
+        assert!(serves(&["keys", "secr"], 15) && serves(&["print", "list"], 0));
+        assert!(!serves(&["keys", "secr"], 14) && !serves(&["keys"], 15) && !serves(&["print"], 15));
     }
 
     #[test]
