@@ -32,6 +32,7 @@ pub use proof::Proof;
 pub use rules::{RuleSet, RuleTestFailure, TextRule};
 pub use watch::Watch;
 
+use anchors::is_blank;
 pub(crate) use check::is_invisible;
 use check::{About, Sink};
 use hits::{Hit, Hits, Source};
@@ -49,9 +50,11 @@ const DOCUMENTS: [&str; 11] = ["doc", "docx", "odp", "ods", "odt", "pdf", "ppt",
 const NEIGHBOURS: usize = 8;
 /// Bytes of a plain pass for one step: the matcher reads about 0.4 bytes a nanosecond.
 const BYTES_PER_STEP: u64 = 4;
-/// After that many failed looks in a row within [`DENSE_BYTES`], a rule reads on in one pass instead: text stuffed
-/// with anchors must not cost a look of [`SPAN_CAP`] bytes for each.
-const DENSE_LOOKS: u32 = 32;
+/// Places of a window that are passed over in one step.
+const STARTS_PER_STEP: u64 = 8;
+/// After that many places tried in vain within [`DENSE_BYTES`], a rule reads on in one pass instead: text stuffed with
+/// anchors and with what matches begin with must not cost [`SPAN_CAP`] bytes for each.
+const DENSE_TRIES: u32 = 32;
 const DENSE_BYTES: usize = 4096;
 
 /// One artifact's texts being read.
@@ -164,7 +167,6 @@ impl Reading<'_> {
             if anchor.start < look.read_to || !self.reads(rule, layer.scope) {
                 return Ok(());
             }
-            budget.spend(Resource::Steps, STEPS_PER_ANCHOR)?;
             self.look(rule, index, anchor, layer, look, budget, hits)
         });
         hits.looks = looks;
@@ -186,7 +188,8 @@ impl Reading<'_> {
             && (rule.applies_to.is_empty() || rule.applies_to.iter().any(|label| label == self.label))
     }
 
-    /// Looks with one rule at one anchor.
+    /// Looks with one rule at one anchor: at every place in front of it where a match that holds it may begin, and none
+    /// of them twice.
     #[expect(clippy::too_many_arguments, reason = "one step of scan, taken out to be readable")]
     fn look(
         &self,
@@ -199,7 +202,9 @@ impl Reading<'_> {
         hits: &mut Hits,
     ) -> Result<(), Stop> {
         let end = layer.text.len();
-        let from = anchor.start.saturating_sub(rule.before).max(look.read_to);
+        let from = reach(layer.text, anchor.start, rule.before).max(look.read_to);
+        let mut starts = from..anchor.start.saturating_add(1);
+        budget.spend(Resource::Steps, STEPS_PER_ANCHOR.saturating_add(offset(starts.len()) / STARTS_PER_STEP))?;
         if look.is_dense(anchor.start) && anchor.start >= look.sure_to {
             // One pass over the stretch ahead says whether any match ends in it, and where the first one does.
             let stretch = DENSE_BYTES.saturating_add(SPAN_CAP);
@@ -213,17 +218,20 @@ impl Reading<'_> {
                 }
             }
         }
-        let limit = anchor.end.saturating_add(SPAN_CAP).min(end);
-        let found = rule.pattern.begins_in(layer.text, from..anchor.start.saturating_add(1), limit);
-        let Some(found) = found else {
-            look.missed(anchor.start);
-            return Ok(());
-        };
-        if found.is_empty() {
-            return Ok(());
+        look.read_to = look.read_to.max(starts.end);
+        let mut tried = 0_u32;
+        while let Some(found) = rule.pattern.begins_in(layer.text, starts.clone(), &mut tried) {
+            if found.is_empty() {
+                return Ok(());
+            }
+            look.read_to = look.read_to.max(found.end);
+            starts.start = found.end;
+            self.hit(rule, index, found, layer, hits);
+            tried = 0;
         }
-        look.read_to = look.read_to.max(found.end);
-        self.hit(rule, index, found, layer, hits);
+        if tried > 0 {
+            look.missed(anchor.start, tried);
+        }
         Ok(())
     }
 
@@ -408,7 +416,7 @@ fn index(at: u64) -> usize {
 struct Look {
     /// No match of the rule begins before that.
     read_to: usize,
-    /// Failed looks since `since`.
+    /// Places tried in vain since `since`.
     missed: u32,
     since: usize,
     /// A match is known to end there; up to it anchors are looked at one by one.
@@ -449,16 +457,36 @@ impl Looks {
 
 impl Look {
     fn is_dense(&self, at: usize) -> bool {
-        self.missed >= DENSE_LOOKS && at.saturating_sub(self.since) <= DENSE_BYTES
+        self.missed >= DENSE_TRIES && at.saturating_sub(self.since) <= DENSE_BYTES
     }
 
-    fn missed(&mut self, at: usize) {
+    fn missed(&mut self, at: usize, tried: u32) {
         if self.missed == 0 || at.saturating_sub(self.since) > DENSE_BYTES {
             self.since = at;
             self.missed = 0;
         }
-        self.missed = self.missed.saturating_add(1);
+        self.missed = self.missed.saturating_add(tried);
     }
+}
+
+/// Where a window of so many bytes in front of an anchor begins. A run of blanks, or a line break with what comments and
+/// tables put behind it, counts as one: a blank of a rule stands for any of them.
+fn reach(text: &[u8], anchor: usize, before: usize) -> usize {
+    let farthest = anchor.saturating_sub(SPAN_CAP);
+    if before == 0 || before >= SPAN_CAP {
+        return if before == 0 { anchor } else { farthest };
+    }
+    let mut left = before;
+    let mut in_blank = false;
+    for (back, byte) in text.get(farthest..anchor).unwrap_or_default().iter().rev().enumerate() {
+        let is_blank = is_blank(*byte);
+        if !(is_blank && in_blank) {
+            let Some(less) = left.checked_sub(1) else { return anchor.saturating_sub(back) };
+            left = less;
+        }
+        in_blank = is_blank;
+    }
+    farthest
 }
 
 /// One text, by itself, under default limits.

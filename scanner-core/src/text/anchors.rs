@@ -3,8 +3,12 @@
 //! A filter samples every second position: the four bytes there, with letters folded to lower case, are hashed into a
 //! bitmap. Every anchor is registered with two of its grams, one at an even and one at an odd offset, so that exactly
 //! one of them is sampled wherever the anchor stands; of each the rarest in honest text is taken. An anchor of four
-//! bytes is registered with every byte that may follow it. What passes the bitmap is compared in full. The work for one byte of text does not depend on the number of
-//! rules (aho-corasick over the same 2,500 anchors was measured ten times slower: its automaton does not fit a cache).
+//! bytes is registered with every byte that may follow it. What passes the bitmap is compared in full. The work for one
+//! byte of text does not depend on the number of rules (aho-corasick over the same 2,500 anchors was measured ten times
+//! slower: its automaton does not fit a cache).
+//!
+//! A blank of an anchor stands for any run of blanks or a line break, as it does in a rule, where one word of the anchor
+//! is long enough to hold both of its grams; else for one blank.
 //!
 //! Grams with a byte that is not ASCII have a bitmap of their own, which only such text is held against.
 
@@ -29,6 +33,8 @@ const SECOND: u32 = 0x85eb_ca77;
 const BLOCK: usize = 32 * 1024;
 /// Fewest slots of the table behind the bitmap; it has two for each gram.
 const TABLE_SLOTS: usize = 1024;
+/// Longest run that a blank of an anchor stands for.
+const BLANKS_MOST: usize = 64;
 
 /// Finds every place where the anchor of a rule stands.
 ///
@@ -45,6 +51,112 @@ pub(crate) struct Anchors {
 struct Anchor {
     bytes: Box<[u8]>,
     rules: Box<[usize]>,
+    /// The word that holds its grams, where its blanks are loose.
+    word: Option<Range<usize>>,
+}
+
+impl Anchor {
+    fn new(bytes: &[u8], rules: Vec<usize>) -> Self {
+        let touches = |pair: &[u8]| matches!(pair, [b' ', other] | [other, b' '] if is_blank(*other));
+        let is_loose = bytes.contains(&b' ') && !bytes.windows(2).any(touches);
+        let mut from = 0_usize;
+        let words = bytes.split(|byte| *byte == b' ').map(|word| {
+            let range = from..from.saturating_add(word.len());
+            from = range.end.saturating_add(1);
+            range
+        });
+        let rarity = |range: &Range<usize>| {
+            let worst_of = |parity| chosen(bytes, range.clone(), parity, |_| 0).map(|(_, gram)| commonness(gram));
+            worst_of(0).max(worst_of(1))
+        };
+        // The word of five bytes or more whose commoner gram is rarest.
+        let word = words.filter(|range| is_loose && range.len() > GRAM).min_by_key(rarity);
+        Self { bytes: bytes.into(), rules: rules.into(), word }
+    }
+
+    /// Longest stretch of text in which it may stand.
+    fn reach(&self) -> usize {
+        let blanks = self.bytes.iter().filter(|byte| **byte == b' ' && self.word.is_some()).count();
+        self.bytes.len().saturating_add(blanks.saturating_mul(BLANKS_MOST))
+    }
+
+    /// What stands around its gram at an offset, and which of that is sure: no more than the word where blanks are loose.
+    fn around(&self, gram: usize) -> (u64, u64) {
+        let sure = self.word.clone().unwrap_or(0..self.bytes.len());
+        let mut counts = [0_u8; 2 * GRAM];
+        for (byte, place) in counts.iter_mut().zip(places(gram)) {
+            *byte = if place.is_some_and(|place| sure.contains(&place)) { u8::MAX } else { 0 };
+        }
+        (around(&self.bytes, gram), u64::from_le_bytes(counts))
+    }
+
+    /// From a gram to both ends of its word, what stands beyond the blanks there, and which of that is sure: no more than
+    /// to the next blank.
+    fn beyond(&self, gram: usize) -> ((u32, u32), u64, u64) {
+        let Some(word) = self.word.clone() else { return ((0, 0), 0, 0) };
+        let ends = (small(gram.saturating_sub(word.start)), small(word.end.saturating_sub(gram)));
+        let front = self.bytes.get(..word.start.saturating_sub(1)).unwrap_or_default();
+        let rest = self.bytes.get(word.end.saturating_add(1)..).unwrap_or_default();
+        let sure = |byte: &&u8| **byte != b' ';
+        let (before, after) =
+            (front.iter().rev().take_while(sure).take(GRAM).count(), rest.iter().take_while(sure).take(GRAM).count());
+        let mut counts = [0_u8; 2 * GRAM];
+        for (place, byte) in counts.iter_mut().enumerate() {
+            let is_sure =
+                if place < GRAM { GRAM.saturating_sub(place) <= before } else { place < GRAM.saturating_add(after) };
+            *byte = if is_sure { u8::MAX } else { 0 };
+        }
+        (ends, around_both(front, rest), u64::from_le_bytes(counts))
+    }
+
+    /// Where it stands, if its byte `offset` stands at `at`.
+    fn stands(&self, text: &[u8], at: usize, offset: usize) -> Option<Range<usize>> {
+        let (before, behind) = self.bytes.split_at_checked(offset)?;
+        let mut end = at;
+        for byte in behind {
+            end = end.saturating_add(span_of(*byte, text.get(end..)?.iter())?);
+        }
+        let mut start = at;
+        for byte in before.iter().rev() {
+            start = start.saturating_sub(span_of(*byte, text.get(..start)?.iter().rev())?);
+        }
+        Some(start..end)
+    }
+}
+
+/// How many of the next bytes a byte of a loose anchor stands for.
+fn span_of<'a>(byte: u8, mut next: impl Iterator<Item = &'a u8>) -> Option<usize> {
+    if byte == b' ' {
+        let run = next.take(BLANKS_MOST).take_while(|byte| is_blank(**byte)).count();
+        return (run > 0).then_some(run);
+    }
+    next.next().is_some_and(|next| next.eq_ignore_ascii_case(&byte)).then_some(1)
+}
+
+/// Whether a blank of a rule may stand for it, among others: blanks, a line break, and what comments, quotes and tables
+/// put before the next line.
+pub(super) fn is_blank(byte: u8) -> bool {
+    matches!(
+        byte,
+        b' ' | b'\t' | b'_' | b'\r' | b'\n' | b'>' | b'#' | b'*' | b'/' | b'|' | b';' | b'-' | b'\\' | 0xc2 | 0xa0
+    )
+}
+
+/// The rarest gram within a range of an anchor at offsets of that parity, and where it stands; one that many anchors have
+/// already counts as commoner.
+fn chosen(
+    bytes: &[u8],
+    range: Range<usize>,
+    parity: usize,
+    crowd: impl Fn([u8; GRAM]) -> u32,
+) -> Option<(usize, [u8; GRAM])> {
+    let from = range.start;
+    let grams = bytes.get(range)?.windows(GRAM).filter_map(|gram| gram.first_chunk::<GRAM>()).copied();
+    grams
+        .enumerate()
+        .map(|(offset, gram)| (offset.saturating_add(from), gram))
+        .filter(|(offset, _)| offset % 2 == parity)
+        .min_by_key(|(_, gram)| (gram.is_ascii(), commonness(*gram).saturating_add(crowd(*gram))))
 }
 
 /// The bitmap that most text fails, and the anchors behind each gram.
@@ -56,6 +168,8 @@ struct Grams<const BYTES: usize> {
     /// Open addressing: a gram and its range of `places`.
     table: Vec<Slot>,
     places: Vec<Spot>,
+    /// Of each place what stands around the gram, folded, and which of it counts: most candidates fail that.
+    near: Vec<(u64, u64)>,
 }
 
 /// A gram and its range of places; no range is a free slot.
@@ -66,16 +180,28 @@ struct Slot {
     to: u32,
 }
 
+/// Where an anchor stands: its start, its number, its end.
+type Found = (usize, usize, usize);
+
+/// The places of each gram, and what is near them.
+type ByGram = BTreeMap<u32, Vec<(Spot, (u64, u64))>>;
+
 /// Where a gram stands in an anchor. Small numbers: the places of all grams stay in a near cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Spot {
     anchor: u32,
     offset: u32,
-    /// The first four bytes of the anchor and the last four, folded: most candidates fail one of them.
-    head: u32,
-    tail: u32,
+    /// Or [`LOOSE`].
     length: u32,
+    /// Where the blanks are loose: from the gram back to the start of its word and on to its end, and what stands on the
+    /// other side of the blanks. Rules about one thing have many anchors with one word in common.
+    word: (u32, u32),
+    beyond: u64,
+    beyond_counts: u64,
 }
+
+/// In place of a length: the blanks of the anchor are loose.
+const LOOSE: u32 = 0;
 
 impl Anchors {
     /// For the anchors of each rule, in the order of the rules.
@@ -89,36 +215,30 @@ impl Anchors {
                 }
             }
         }
-        let anchors: Vec<Anchor> = by_anchor
-            .into_iter()
-            .map(|(anchor, rules)| Anchor { bytes: anchor.into_bytes().into(), rules: rules.into() })
-            .collect();
-        let longest = anchors.iter().map(|anchor| anchor.bytes.len()).max().unwrap_or(0);
-        let mut plain: BTreeMap<u32, Vec<Spot>> = BTreeMap::new();
-        let mut wide: BTreeMap<u32, Vec<Spot>> = BTreeMap::new();
+        let anchors: Vec<Anchor> =
+            by_anchor.into_iter().map(|(anchor, rules)| Anchor::new(anchor.as_bytes(), rules)).collect();
+        let longest = anchors.iter().map(Anchor::reach).max().unwrap_or(0);
+        let (mut plain, mut wide) = (ByGram::new(), ByGram::new());
         for (index, anchor) in anchors.iter().enumerate() {
-            let head = fold(anchor.bytes.first_chunk().copied().unwrap_or_default());
-            let tail = fold(anchor.bytes.last_chunk().copied().unwrap_or_default());
-            let length = small(anchor.bytes.len());
-            let mut add = |gram: [u8; GRAM], offset: usize| {
-                let spots = if gram.is_ascii() { &mut plain } else { &mut wide }.entry(fold(gram)).or_default();
+            let length = if anchor.word.is_some() { LOOSE } else { small(anchor.bytes.len()) };
+            let add = |gram: [u8; GRAM], offset: usize, plain: &mut ByGram, wide: &mut ByGram| {
+                let spots = if gram.is_ascii() { plain } else { wide }.entry(fold(gram)).or_default();
+                let (word, beyond, beyond_counts) = anchor.beyond(offset);
+                let near = anchor.around(offset);
+                let spot = Spot { anchor: small(index), offset: small(offset), length, word, beyond, beyond_counts };
                 // Bytes that fold to the same are one.
-                let spot = Spot { anchor: small(index), offset: small(offset), head, tail, length };
-                if spots.last() != Some(&spot) {
-                    spots.push(spot);
+                if spots.last() != Some(&(spot, near)) {
+                    spots.push((spot, near));
                 }
             };
             for parity in [0, 1] {
-                let chosen = anchor
-                    .bytes
-                    .windows(GRAM)
-                    .filter_map(|gram| gram.first_chunk::<GRAM>())
-                    .enumerate()
-                    .filter(|(offset, _)| offset % 2 == parity)
-                    .min_by_key(|(_, gram)| (gram.is_ascii(), commonness(**gram)));
-                match (chosen, &*anchor.bytes) {
-                    (Some((offset, gram)), _) => add(*gram, offset),
-                    (None, [_, a, b, c]) => (0..=u8::MAX).for_each(|next| add([*a, *b, *c, next], 1)),
+                let within = anchor.word.clone().unwrap_or(0..anchor.bytes.len());
+                let crowd = |gram| plain.get(&fold(gram)).map_or(0, |spots| spots.len().ilog2());
+                match (chosen(&anchor.bytes, within, parity, crowd), &*anchor.bytes) {
+                    (Some((offset, gram)), _) => add(gram, offset, &mut plain, &mut wide),
+                    (None, [_, a, b, c]) => {
+                        (0..=u8::MAX).for_each(|next| add([*a, *b, *c, next], 1, &mut plain, &mut wide));
+                    }
                     // Rules with shorter anchors are refused.
                     (None, _) => {}
                 }
@@ -133,8 +253,8 @@ impl Anchors {
         text: &[u8],
         mut visit: impl FnMut(usize, Range<usize>) -> Result<(), E>,
     ) -> Result<(), E> {
-        // Start and anchor; those that begin near the end of a block wait for the next.
-        let mut found: Vec<(usize, usize)> = Vec::new();
+        // Those that begin near the end of a block wait for the next.
+        let mut found: Vec<Found> = Vec::new();
         let mut block = 0_usize;
         while block < text.len() {
             let end = block.saturating_add(BLOCK);
@@ -146,11 +266,11 @@ impl Anchors {
             }
             found.sort_unstable();
             let settled = if end < text.len() { end.saturating_sub(self.longest) } else { text.len() };
-            let ready = found.partition_point(|(start, _)| *start < settled);
-            for (start, anchor) in found.drain(..ready) {
+            let ready = found.partition_point(|(start, ..)| *start < settled);
+            for (start, anchor, end) in found.drain(..ready) {
                 let Some(anchor) = self.anchors.get(anchor) else { continue };
                 for rule in &anchor.rules {
-                    visit(*rule, start..start.saturating_add(anchor.bytes.len()))?;
+                    visit(*rule, start..end)?;
                 }
             }
             block = end;
@@ -159,7 +279,7 @@ impl Anchors {
     }
 
     /// Samples the even positions of a block, four at a time.
-    fn sample<const WIDE: bool>(&self, text: &[u8], block: Range<usize>, found: &mut Vec<(usize, usize)>) {
+    fn sample<const WIDE: bool>(&self, text: &[u8], block: Range<usize>, found: &mut Vec<Found>) {
         let mut at = block.start;
         for window in text.get(at..).unwrap_or_default().windows(10).step_by(8).take(block.len() / 8) {
             let (Some(first), Some([a, b, ..])) = (window.first_chunk::<8>(), window.last_chunk::<2>()) else { return };
@@ -189,7 +309,7 @@ impl Anchors {
         }
     }
 
-    fn candidate(&self, gram: u32, text: &[u8], at: usize, found: &mut Vec<(usize, usize)>) {
+    fn candidate(&self, gram: u32, text: &[u8], at: usize, found: &mut Vec<Found>) {
         if gram & HIGH != 0 {
             if self.wide.has_surely(gram) {
                 self.wide.compare(gram, text, at, &self.anchors, found);
@@ -201,10 +321,10 @@ impl Anchors {
 }
 
 impl<const BYTES: usize> Grams<BYTES> {
-    fn of(by_gram: BTreeMap<u32, Vec<Spot>>) -> Self {
+    fn of(by_gram: ByGram) -> Self {
         let slots = TABLE_SLOTS.max(by_gram.len().saturating_mul(2)).next_power_of_two();
-        let mut grams =
-            Self { bitmap: empty(), second: empty(), table: vec![Slot::default(); slots], places: Vec::new() };
+        let table = vec![Slot::default(); slots];
+        let mut grams = Self { bitmap: empty(), second: empty(), table, places: Vec::new(), near: Vec::new() };
         for (gram, places) in by_gram {
             for (bitmap, hash) in [(&mut grams.bitmap, FIRST), (&mut grams.second, SECOND)] {
                 let (byte, bit) = Self::slot(gram, hash);
@@ -213,7 +333,9 @@ impl<const BYTES: usize> Grams<BYTES> {
                 }
             }
             let from = grams.places.len();
+            let (places, near): (Vec<_>, Vec<_>) = places.into_iter().unzip();
             grams.places.extend(places);
+            grams.near.extend(near);
             let mut at = grams.home(gram);
             while grams.table.get(at).is_some_and(|slot| slot.to > 0) {
                 at = at.saturating_add(1) & slots.saturating_sub(1);
@@ -252,20 +374,38 @@ impl<const BYTES: usize> Grams<BYTES> {
     }
 
     #[inline(never)]
-    fn compare(&self, gram: u32, text: &[u8], at: usize, anchors: &[Anchor], found: &mut Vec<(usize, usize)>) {
+    fn compare(&self, gram: u32, text: &[u8], at: usize, anchors: &[Anchor], found: &mut Vec<Found>) {
         let mut slot = self.home(gram);
         while let Some(known) = self.table.get(slot).filter(|slot| slot.to > 0) {
             if known.gram == gram {
-                for spot in self.places.get(large(known.from)..large(known.to)).unwrap_or_default() {
-                    let Some(start) = at.checked_sub(large(spot.offset)) else { continue };
-                    let Some(bytes) = text.get(start..start.saturating_add(large(spot.length))) else { continue };
-                    let (Some(head), Some(tail)) = (bytes.first_chunk(), bytes.last_chunk()) else { continue };
-                    if fold(*head) != spot.head || fold(*tail) != spot.tail {
+                let here = around(text, at);
+                let mut beyond = ((0, 0), 0);
+                let range = large(known.from)..large(known.to);
+                let near = self.near.get(range.clone()).unwrap_or_default().iter();
+                for (spot, (around, counts)) in self.places.get(range).unwrap_or_default().iter().zip(near) {
+                    if (here ^ around) & counts != 0 {
                         continue;
                     }
-                    let anchor = anchors.get(large(spot.anchor));
-                    if anchor.is_some_and(|anchor| bytes.eq_ignore_ascii_case(&anchor.bytes)) {
-                        found.push((start, large(spot.anchor)));
+                    let (Some(anchor), offset) = (anchors.get(large(spot.anchor)), large(spot.offset)) else {
+                        continue;
+                    };
+                    let stands = if spot.length == LOOSE {
+                        if beyond.0 != spot.word {
+                            beyond = (spot.word, beyond_word(text, at, spot.word));
+                        }
+                        if (beyond.1 ^ spot.beyond) & spot.beyond_counts != 0 {
+                            continue;
+                        }
+                        anchor.stands(text, at, offset)
+                    } else {
+                        at.checked_sub(offset).map(|start| start..start.saturating_add(large(spot.length))).filter(
+                            |range| {
+                                text.get(range.clone()).is_some_and(|bytes| bytes.eq_ignore_ascii_case(&anchor.bytes))
+                            },
+                        )
+                    };
+                    if let Some(range) = stands {
+                        found.push((range.start, large(spot.anchor), range.end));
                     }
                 }
                 return;
@@ -273,6 +413,53 @@ impl<const BYTES: usize> Grams<BYTES> {
             slot = slot.saturating_add(1) & self.table.len().saturating_sub(1);
         }
     }
+}
+
+/// The four bytes in front of a gram and the four behind it, folded.
+#[inline]
+fn around(bytes: &[u8], gram: usize) -> u64 {
+    let whole = gram.checked_sub(GRAM).and_then(|from| bytes.get(from..gram.saturating_add(2 * GRAM)));
+    let mut out = [0; 2 * GRAM];
+    match whole.and_then(|whole| Some((whole.first_chunk::<GRAM>()?, whole.last_chunk::<GRAM>()?))) {
+        Some(([a, b, c, d], [e, f, g, h])) => out = [*a, *b, *c, *d, *e, *f, *g, *h],
+        None => {
+            for (byte, place) in out.iter_mut().zip(places(gram)) {
+                *byte = place.and_then(|place| bytes.get(place)).copied().unwrap_or(0);
+            }
+        }
+    }
+    u64::from_le_bytes(out) | FOLD
+}
+
+/// What stands beyond the blanks at both ends of the word around a gram.
+fn beyond_word(text: &[u8], gram: usize, (back, ahead): (u32, u32)) -> u64 {
+    let front = text.get(..gram.saturating_sub(large(back))).unwrap_or_default();
+    let rest = text.get(gram.saturating_add(large(ahead))..).unwrap_or_default();
+    let before = span_of(b' ', front.iter().rev()).unwrap_or(0);
+    let after = span_of(b' ', rest.iter()).unwrap_or(0);
+    around_both(
+        front.get(..front.len().saturating_sub(before)).unwrap_or_default(),
+        rest.get(after..).unwrap_or_default(),
+    )
+}
+
+/// The last four bytes of one text and the first four of another, folded.
+fn around_both(front: &[u8], rest: &[u8]) -> u64 {
+    let mut out = [0; 2 * GRAM];
+    let (before, after) = out.split_at_mut(GRAM);
+    for (byte, known) in before.iter_mut().rev().zip(front.iter().rev()) {
+        *byte = *known;
+    }
+    for (byte, known) in after.iter_mut().zip(rest) {
+        *byte = *known;
+    }
+    u64::from_le_bytes(out) | FOLD
+}
+
+/// Where the bytes around a gram stand.
+fn places(gram: usize) -> impl Iterator<Item = Option<usize>> {
+    let before = (1..=GRAM).rev().map(move |back| gram.checked_sub(back));
+    before.chain((GRAM..2 * GRAM).map(move |ahead| gram.checked_add(ahead)))
 }
 
 /// A bitmap made on the heap: it is too large for some stacks.
@@ -393,6 +580,13 @@ fn commonness(gram: [u8; GRAM]) -> u32 {
     if too_common { pairs.saturating_add(TOO_COMMON) } else { pairs }
 }
 
+/// How often a literal is likely to stand in honest text, for want of a count: as often as its rarest four bytes.
+pub(crate) fn expected_rate(literal: &str) -> f64 {
+    let grams = literal.as_bytes().windows(GRAM).filter_map(|gram| gram.first_chunk::<GRAM>());
+    let rarest = grams.map(|gram| commonness(*gram)).min().unwrap_or(TOO_COMMON);
+    f64::from(rarest).exp2()
+}
+
 /// Literals that must not appear, in the case of letters given.
 pub(crate) fn literals(words: &[Vec<u8>]) -> Option<AhoCorasick> {
     if words.is_empty() {
@@ -417,24 +611,64 @@ mod tests {
         found
     }
 
+    /// Where an anchor stands that begins at `at`, looked for byte by byte.
+    fn ends(anchor: &Anchor, text: &[u8], at: usize) -> Option<usize> {
+        let mut end = at;
+        for byte in &anchor.bytes {
+            let rest = text.get(end..)?;
+            end += match (byte, &anchor.word) {
+                (b' ', Some(_)) => rest.iter().take_while(|byte| is_blank(**byte)).count(),
+                _ => usize::from(rest.first()?.eq_ignore_ascii_case(byte)),
+            };
+            if text[at..end].is_empty() || end == text.len() - rest.len() {
+                return None;
+            }
+        }
+        Some(end)
+    }
+
     proptest! {
         #[test]
         fn every_anchor_is_found_once_wherever_it_stands(
-            words in proptest::collection::vec("[abé_ -]{4,8}", 1..6),
+            words in proptest::collection::vec("[abé_ -]{4,12}", 1..6),
             text in "[abABé_ -]{0,200}",
         ) {
             let rules: Vec<Vec<String>> = words.iter().map(|word| vec![word.clone()]).collect();
-            let mut got: Vec<(usize, usize)> = found(&rules, text.as_bytes()).into_iter().map(|(rule, range)| (range.start, rule)).collect();
+            let text = text.as_bytes();
+            let mut got: Vec<(usize, usize)> =
+                found(&rules, text).into_iter().map(|(rule, range)| (range.start, rule)).collect();
             got.sort_unstable();
-            let lower = text.to_ascii_lowercase();
             let mut want = Vec::new();
             for (rule, word) in words.iter().enumerate() {
-                let starts = |at: &usize| lower.as_bytes()[*at..].starts_with(word.as_bytes());
-                want.extend((0..lower.len()).filter(starts).map(|at| (at, rule)));
+                let anchor = Anchor::new(word.as_bytes(), vec![rule]);
+                let begins_in_a_run = |at: usize| {
+                    anchor.word.is_some() && word.starts_with(' ') && at > 0 && is_blank(text[at - 1])
+                };
+                want.extend(
+                    (0..text.len())
+                        .filter(|at| ends(&anchor, text, *at).is_some() && !begins_in_a_run(*at))
+                        .map(|at| (at, rule)),
+                );
             }
             want.sort_unstable();
             prop_assert_eq!(got, want);
         }
+    }
+
+    #[test]
+    fn the_blank_of_an_anchor_is_loose_beside_a_long_word() {
+        let finds = |anchor: &str, text: &str| {
+            found(&[vec![anchor.to_owned()]], text.as_bytes())
+                .into_iter()
+                .map(|(_, range)| (range.start, range.end))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(finds("tell users ", "x: Tell\n  // users _x"), [(3, 20)]);
+        assert_eq!(finds(" the users", "of_  the\tusers"), [(2, 14)]);
+        // Neither word is long enough: one blank.
+        assert_eq!(finds("tell all", "tell  all tell all"), [(10, 18)]);
+        // What a run of blanks may hold is no blank beside one.
+        assert_eq!(finds("curl -output", "curl -output curl  -output"), [(0, 12)]);
     }
 
     #[test]

@@ -42,11 +42,13 @@ use crate::{
 mod gitleaks;
 mod parse;
 mod pattern;
+mod required;
 
 pub(crate) use gitleaks::Gitleaks;
 use parse::Known;
 pub use parse::TextRule;
 pub(crate) use pattern::SPAN_CAP;
+use required::{holds, required};
 
 /// The rules that texts are read with. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -184,13 +186,30 @@ impl RuleSet {
         Ok(Self { inner: Arc::new(inner), is_without_data: false })
     }
 
-    /// The anchors of all rules as a table, for the file `anchors.tsv` among the built-in ones: with it a start costs
-    /// half. What is not in the table, or changed since, is derived.
-    pub fn anchors_table(&self) -> String {
-        let mut lines: Vec<String> = self.inner.rules.iter().filter_map(Known::line).collect();
+    /// The anchors of all rules as a table, for the file `anchors.tsv` among the built-in ones: those of which fewest
+    /// stand in honest text. `rate` counts a literal there, in lower case.
+    #[doc(hidden)]
+    pub fn anchors_table(&self, rate: &dyn Fn(&str) -> f64) -> String {
+        let rules = self.inner.rules.iter();
+        let mut lines: Vec<String> = rules
+            .filter_map(|rule| Some((&rule.regex, required(&rule.regex, rate).ok().flatten()?)))
+            .filter_map(|(regex, found)| Known::line(regex, &found))
+            .collect();
         lines.sort();
         lines.dedup();
         lines.concat()
+    }
+
+    /// The rules for which such a table is wrong, a match holds none of the anchors or holds it too far behind its start,
+    /// and those that it lacks.
+    #[doc(hidden)]
+    pub fn not_served_by(&self, table: &str) -> Vec<&str> {
+        let known = Known::read(table);
+        let is_wrong = |rule: &&TextRule| match known.get(&rule.regex) {
+            Some((before, anchors)) => !holds(&rule.regex, anchors, *before),
+            None => required(&rule.regex, &|_| 1.0).is_ok_and(|found| found.is_some()),
+        };
+        self.inner.rules.iter().filter(is_wrong).map(|rule| &*rule.rule.id).collect()
     }
 
     /// SHA-256 over names and texts of the files, in hexadecimal.

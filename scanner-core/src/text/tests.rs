@@ -63,7 +63,7 @@ fn mistakes_in_rule_files_are_told_with_their_place() {
         )
     };
     let error = |text: &str| RuleSet::parse(&[("x.toml", text)]).unwrap_err().to_string();
-    assert_eq!(error(&rule("regex = 'abc'")), "x.toml:9:9: a match may begin with only \"abc\": name longer anchors");
+    assert!(error(&rule("regex = 'abc'")).starts_with("x.toml:9:9: there are matches without a word of 4 bytes"));
     assert!(error(&rule("regex = 'abcde('")).starts_with("x.toml:9:9: regex parse error"));
     assert!(error(&rule("regex = '[a-z]+'")).contains("name the anchors"));
     assert_eq!(error(&rule("regex = '{word}abc'")), "x.toml:9:9: there is no word \"word\" above");
@@ -219,7 +219,7 @@ fn a_disguised_sentence_is_found_where_it_stands() {
         ("rot13", each(turned)),
         ("reversed", SENTENCE.chars().rev().collect()),
         ("leet", SENTENCE.replace('e', "3").replace('o', "0").replace('i', "1").replace('s', "5").replace('t', "7")),
-        ("tidied", SENTENCE.replace(' ', "\n")),
+        ("tidied", SENTENCE.replace(' ', " | ")),
         ("tidied", SENTENCE.replace("previous instructions", "previuos instrutcions")),
         ("tidied", SENTENCE.replace("instructions", "in<b></b>struc<i></i>tions")),
         ("terminal sequences", SENTENCE.replace("previous", "\x1b[8mprevious\x1b[0m")),

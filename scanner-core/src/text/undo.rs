@@ -151,7 +151,7 @@ fn sequence_end(text: &[u8], start: usize) -> usize {
 fn spaced(text: &[u8], _: &Marks, budget: &mut Budget, views: &mut Vec<Derived>) -> Result<(), Stop> {
     const LETTERS_FEWEST: usize = 8;
     let mut out = builder();
-    let mut at = first_spaced_block(text);
+    let mut at = 0_usize;
     while let Some(start) = next_spaced(text, at) {
         let separator = text.get(start.saturating_add(1)).copied().unwrap_or(b' ');
         let start = spaced_start(text, start, separator, at);
@@ -211,12 +211,26 @@ fn spaced_start(text: &[u8], found: usize, separator: u8, limit: usize) -> usize
     start
 }
 
-/// The first stretch that may hold a run of single letters; the end of the text where none does. Whole blocks at a
-/// time, without a way out in the middle: that runs at memory speed.
-fn first_spaced_block(text: &[u8]) -> usize {
+/// Where letter, separator, letter, separator, letter, separator, letter begins.
+fn next_spaced(text: &[u8], from: usize) -> Option<usize> {
+    let mut from = from;
+    while let Some(stretch) = next_spaced_stretch(text, from) {
+        if let Some(found) = spaced_within(text, stretch.clone()) {
+            return Some(found);
+        }
+        from = stretch.end;
+    }
+    None
+}
+
+/// The next stretch in which a run of single letters may begin. Whole blocks at a time, without a way out in the middle:
+/// that runs at memory speed.
+fn next_spaced_stretch(text: &[u8], from: usize) -> Option<Range<usize>> {
     const BLOCK: usize = 256;
-    let ahead = [1, 2, 3, 4].map(|ahead| text.get(ahead..).unwrap_or_default());
-    for (block, first) in text.chunks(BLOCK).enumerate() {
+    // A run begins one letter in front of its first separator.
+    let [here, second, third, fourth, fifth] = [1, 2, 3, 4, 5].map(|ahead| text.get(from.saturating_add(ahead)..));
+    let ahead = [second?, third.unwrap_or_default(), fourth.unwrap_or_default(), fifth.unwrap_or_default()];
+    for (block, first) in here?.chunks(BLOCK).enumerate() {
         let at = block.saturating_mul(BLOCK);
         let [second, third, fourth, fifth] = ahead.map(|ahead| ahead.get(at..).unwrap_or_default());
         let windows = first.iter().zip(second).zip(third).zip(fourth).zip(fifth);
@@ -225,18 +239,18 @@ fn first_spaced_block(text: &[u8]) -> usize {
             any | ((a == c) & (c == e) & is_letter(*b) & is_letter(*d) & !is_letter(*a))
         });
         if any {
-            return at.saturating_sub(PIECE);
+            let start = from.saturating_add(at);
+            return Some(start..start.saturating_add(BLOCK));
         }
     }
-    text.len()
+    None
 }
 
-/// Where letter, separator, letter, separator, letter, separator, letter begins.
-fn next_spaced(text: &[u8], from: usize) -> Option<usize> {
-    let rest = text.get(from..)?;
-    let mut at = 0_usize;
-    while let Some(window) = rest.get(at..at.saturating_add(7)) {
-        let [a, s, b, t, c, u, d] = window else { return None };
+/// The first such run that begins in a stretch.
+fn spaced_within(text: &[u8], stretch: Range<usize>) -> Option<usize> {
+    let mut at = stretch.start;
+    while at < stretch.end {
+        let [a, s, b, t, c, u, d] = text.get(at..)?.first_chunk()?;
         // Of two neighbours in such a run one is a letter and the other is not: in words both are, and it jumps.
         if t.is_ascii_alphanumeric() && c.is_ascii_alphanumeric() {
             at = at.saturating_add(4);
@@ -244,9 +258,9 @@ fn next_spaced(text: &[u8], from: usize) -> Option<usize> {
         }
         let separates = matches!(t, b' ' | b'.' | b'-' | b'_' | b'*' | b'|' | b'/' | b',' | b'~' | b'+');
         if separates && s == t && t == u && [a, b, c, d].iter().all(|letter| letter.is_ascii_alphanumeric()) {
-            let before = at.checked_sub(1).and_then(|last| rest.get(last)).copied().unwrap_or(b' ');
+            let before = at.checked_sub(1).and_then(|last| text.get(last)).copied().unwrap_or(b' ');
             if !before.is_ascii_alphanumeric() {
-                return Some(from.saturating_add(at));
+                return Some(at);
             }
         }
         at = at.saturating_add(1);

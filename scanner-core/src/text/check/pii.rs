@@ -102,6 +102,9 @@ fn numbers(text: &[u8], sink: &mut Sink<'_>) {
     let mut at = 0;
     while let Some(run) = Run::next(text, at) {
         at = run.end();
+        if run.goes_on() {
+            continue;
+        }
         let told = if let Some(card) = card::at(&run) {
             let said = if card.is_documented || !around.says(&card.range, Kinds::CARD) {
                 Said {

@@ -4,12 +4,13 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
     gitleaks::{self, Extends, Gitleaks},
-    pattern::{ANCHOR_SHORTEST, Pattern, byte_classes, derived_anchors},
+    pattern::{Pattern, byte_classes},
+    required::{ANCHOR_SHORTEST, Required, required},
 };
 use crate::{
     finding::{Confidence, Rule, Severity, is_category, sha256_hex},
     settings::{self, At, SettingsError, Table},
-    text::proof::Proof,
+    text::{anchors::expected_rate, proof::Proof},
 };
 
 /// A rule of a rule file.
@@ -18,7 +19,7 @@ use crate::{
 pub struct TextRule {
     /// What findings say of it.
     pub rule: Arc<Rule>,
-    /// Literals one of which stands at the start of every match; ASCII letters in either case.
+    /// Literals one of which stands in every match; ASCII letters in either case.
     pub anchors: Vec<String>,
     /// The regex, with the words of its file put in.
     pub regex: String,
@@ -32,7 +33,7 @@ pub struct TextRule {
     pub weak: bool,
     /// Of a weak rule: the other hit must stand in the same line.
     pub same_line: bool,
-    /// How many bytes in front of its anchor a match may begin.
+    /// How many bytes in front of its anchor a match may begin, a run of blanks counted as one.
     pub before: usize,
     /// Of a secret: how many bytes at its start the issuer's format makes public.
     pub public_prefix: usize,
@@ -76,25 +77,25 @@ pub(super) const RULES_MOST: usize = 2_000;
 /// Farthest look-behind of `before`.
 const BEFORE_MOST: u64 = 64;
 
-/// Anchors that were derived before, by the regex they were derived from: deriving them anew at every start is half of
-/// the start. A regex that is not in the table has its anchors derived, so the table can be old but not wrong.
+/// Anchors that were chosen before, by the regex they were chosen for: choosing takes time, and data to count in. A regex
+/// that is not in the table has its anchors chosen anew, so the table can be old but not wrong.
 #[derive(Debug, Default)]
-pub(super) struct Known(BTreeMap<String, Vec<String>>);
+pub(super) struct Known(BTreeMap<String, (usize, Vec<String>)>);
 
 impl Known {
-    /// One line a regex: its key, then its anchors, between tabs.
+    /// One line a regex, between tabs: its key, how far in front of an anchor a match may begin, its anchors.
     pub(super) fn read(table: &str) -> Self {
         let entry = |line: &str| {
-            let mut cells = line.split('\t').map(str::to_owned);
-            Some((cells.next()?, cells.collect()))
+            let mut cells = line.split('\t');
+            Some((cells.next()?.to_owned(), (cells.next()?.parse().ok()?, cells.map(str::to_owned).collect())))
         };
         Self(table.lines().filter_map(entry).collect())
     }
 
-    /// The line of a rule. Anchors with a tab or a line end in them stay out, to be derived.
-    pub(super) fn line(rule: &TextRule) -> Option<String> {
-        let plain = rule.anchors.iter().all(|anchor| !anchor.contains(['\t', '\n', '\r']));
-        plain.then(|| format!("{}\t{}\n", Self::key(&rule.regex), rule.anchors.join("\t")))
+    /// The line of a regex. Anchors with a tab or a line end in them stay out, to be chosen at the start.
+    pub(super) fn line(regex: &str, found: &Required) -> Option<String> {
+        let plain = found.anchors.iter().all(|anchor| !anchor.contains(['\t', '\n', '\r']));
+        plain.then(|| format!("{}\t{}\t{}\n", Self::key(regex), found.before, found.anchors.join("\t")))
     }
 
     fn key(regex: &str) -> String {
@@ -103,7 +104,8 @@ impl Known {
         key
     }
 
-    fn get(&self, regex: &str) -> Option<&Vec<String>> {
+    /// How far in front of an anchor a match may begin, and the anchors.
+    pub(super) fn get(&self, regex: &str) -> Option<&(usize, Vec<String>)> {
         self.0.get(&Self::key(regex))
     }
 }
@@ -202,11 +204,10 @@ fn rule(
     let severity = table.required("severity")?.one_of("severity", &Severity::ALL, Severity::name)?;
     let confidence = table.required("confidence")?.one_of("confidence", &Confidence::ALL, Confidence::name)?;
     let case = table.boolean("case")?.unwrap_or(false);
-    let before = bounded(table, "before", BEFORE_MOST)?;
     let source = table.required("regex")?;
     let regex = byte_classes(&put_in(&source, words)?);
-    let anchors = match known.get(&regex) {
-        Some(anchors) if table.strings("anchors")?.is_none() => anchors.clone(),
+    let (before, anchors) = match known.get(&regex) {
+        Some(known) if table.strings("anchors")?.is_none() => known.clone(),
         _ => anchors(table, &source, &regex)?,
     };
     let pattern = Pattern::new(&regex, case);
@@ -240,8 +241,9 @@ fn rule(
     })
 }
 
-/// The anchors given, or those that the regex itself begins with.
-fn anchors(table: &Table<'_>, source: &At<'_, &str>, regex: &str) -> Result<Vec<String>, SettingsError> {
+/// The anchors given and how far in front of one a match may begin, or those that the regex cannot match without.
+fn anchors(table: &Table<'_>, source: &At<'_, &str>, regex: &str) -> Result<(usize, Vec<String>), SettingsError> {
+    let before = bounded(table, "before", BEFORE_MOST)?;
     if let Some(given) = table.strings("anchors")? {
         for anchor in &given {
             if anchor.value.len() < ANCHOR_SHORTEST {
@@ -253,17 +255,16 @@ fn anchors(table: &Table<'_>, source: &At<'_, &str>, regex: &str) -> Result<Vec<
         if given.is_empty() {
             return Err(source.error("a rule has at least one anchor"));
         }
-        return Ok(given.iter().map(|anchor| anchor.value.to_ascii_lowercase()).collect());
+        return Ok((before, given.iter().map(|anchor| anchor.value.to_ascii_lowercase()).collect()));
     }
-    let derived = derived_anchors(regex).map_err(|error| source.error(error))?;
-    let Some(anchors) = derived.filter(|anchors| !anchors.is_empty()) else {
-        return Err(source.error("the regex does not begin with literals: name the anchors"));
-    };
-    let short: Vec<&str> = anchors.iter().map(String::as_str).filter(|anchor| anchor.len() < ANCHOR_SHORTEST).collect();
-    if short.is_empty() {
-        return Ok(anchors);
-    }
-    Err(source.error(format!("a match may begin with only \"{}\": name longer anchors", short.join("\", \""))))
+    let found = required(regex, &expected_rate).map_err(|error| source.error(error))?;
+    let found = found.ok_or_else(|| {
+        source.error(format!(
+            "there are matches without a word of {ANCHOR_SHORTEST} bytes or more that is always the same, or one of a few: \
+             name the anchors"
+        ))
+    })?;
+    Ok((found.before, found.anchors))
 }
 
 fn bounded(table: &Table<'_>, key: &str, most: u64) -> Result<usize, SettingsError> {

@@ -9,13 +9,12 @@ use regex_automata::{
     nfa::thompson::{NFA, WhichCaptures},
     util::{captures::Captures, pool::Pool, syntax},
 };
-use regex_syntax::{
-    ParserBuilder,
-    hir::{
-        Hir, Look,
-        literal::{ExtractKind, Extractor},
-    },
+use regex_syntax::hir::{
+    Hir, Look,
+    literal::{ExtractKind, Extractor},
 };
+
+use super::required::parsed;
 
 /// A match reads at most that far: a rule is about one statement, and every anchor may cost that much.
 pub(crate) const SPAN_CAP: usize = 512;
@@ -23,12 +22,6 @@ pub(crate) const SPAN_CAP: usize = 512;
 const NFA_BYTES: usize = 4 * 1024 * 1024;
 /// Cache of one rule's lazy automaton, for each thread that uses it. It is cleared when full.
 const CACHE_BYTES: usize = 1024 * 1024;
-/// Derived anchors are cut to this length: longer is rarer, shorter makes a smaller automaton.
-const ANCHOR_LONGEST: usize = 12;
-/// From this length on the first word of a match is an anchor by itself.
-const FIRST_WORD: usize = 6;
-/// Derived anchors shorter than this are refused: they would fire on every line.
-pub(crate) const ANCHOR_SHORTEST: usize = 4;
 /// What a blank of a rule stands for: blanks as people and programs put them, or one line break with what comments,
 /// quotes and tables put before the next line. Runs are not counted here: the span of a match is.
 const BLANK: &str = r"(?:(?:[ \t_]|\xC2\xA0)+|[ \t]*\\?\r?\n[ \t>#*/|;-]*)";
@@ -55,13 +48,22 @@ impl fmt::Debug for Compiled {
     }
 }
 
-/// The bytes a match may begin with.
+/// What a match may begin with.
 #[derive(Debug)]
 struct First {
     bytes: Box<[bool; 256]>,
     /// It begins at the start of a word.
     word: bool,
+    /// A bit for each three letters it may begin with, where these are few: of the words that begin with the first letter
+    /// of a verb, few are that verb.
+    heads: Option<Box<[u8; HEAD_BYTES]>>,
 }
+
+/// Bytes of the bitmap of heads; one in twenty bits is set where a rule knows a hundred verbs.
+const HEAD_BYTES: usize = 256;
+/// Letters of a head, and most heads of a rule.
+const HEAD: usize = 3;
+const HEADS_MOST: usize = 256;
 
 impl Pattern {
     /// A pattern from the text of a rule, in which a blank is a loose blank.
@@ -116,21 +118,22 @@ impl Pattern {
         Ok(Compiled { dfa, caches: Pool::new(Box::new(move || of.create_cache())) })
     }
 
-    /// The match that begins exactly at `span.start`.
-    pub(crate) fn at(&self, text: &[u8], span: Range<usize>) -> Option<Range<usize>> {
+    /// The first match that begins in a range, of at most [`SPAN_CAP`] bytes. `tried` counts the places where one could
+    /// have begun.
+    pub(crate) fn begins_in(&self, text: &[u8], starts: Range<usize>, tried: &mut u32) -> Option<Range<usize>> {
+        let first = self.first.get_or_init(|| First::of(&self.source));
+        let mut starts = starts.filter(|start| first.fits(text, *start)).peekable();
+        starts.peek()?;
         let compiled = self.compiled()?;
         let mut cache = compiled.caches.get();
-        let start = span.start;
-        let input = Input::new(text).span(span).anchored(Anchored::Yes);
-        // An automaton of bytes without Unicode neither quits nor gives up.
-        let end = compiled.dfa.try_search_fwd(&mut cache, &input).ok().flatten()?;
-        Some(start..end.offset())
-    }
-
-    /// The first match that begins in a range and ends before `limit`.
-    pub(crate) fn begins_in(&self, text: &[u8], starts: Range<usize>, limit: usize) -> Option<Range<usize>> {
-        let first = self.first.get_or_init(|| First::of(&self.source));
-        starts.filter(|start| first.fits(text, *start)).find_map(|start| self.at(text, start..limit))
+        starts.find_map(|start| {
+            *tried = tried.saturating_add(1);
+            let span = start..start.saturating_add(SPAN_CAP).min(text.len());
+            let input = Input::new(text).span(span).anchored(Anchored::Yes);
+            // An automaton of bytes without Unicode neither quits nor gives up.
+            let end = compiled.dfa.try_search_fwd(&mut cache, &input).ok().flatten()?;
+            Some(start..end.offset())
+        })
     }
 
     /// Where the earliest match in a range ends, wherever it begins.
@@ -165,28 +168,58 @@ fn told(error: impl std::error::Error) -> String {
 
 impl First {
     fn of(regex: &str) -> Self {
-        let any = Self { bytes: Box::new([true; 256]), word: false };
+        let any = Self { bytes: Box::new([true; 256]), word: false, heads: None };
         let Ok(hir) = parsed(regex) else { return any };
-        let mut extractor = Extractor::new();
-        extractor.kind(ExtractKind::Prefix).limit_class(256).limit_total(4096).limit_literal_len(1);
-        let sequence = extractor.extract(&hir);
-        let Some(literals) = sequence.literals() else { return any };
+        let Some(literals) = beginnings(&hir, 1) else { return any };
         let mut bytes = Box::new([false; 256]);
         for literal in literals {
-            match literal.as_bytes().first() {
+            match literal.first() {
                 Some(byte) => mark(&mut bytes, *byte),
                 None => return any,
             }
         }
-        Self { bytes, word: begins_with_word(&hir) }
+        let heads = beginnings(&hir, HEAD).filter(|heads| heads.len() <= HEADS_MOST).and_then(|heads| {
+            let mut bits = Box::new([0_u8; HEAD_BYTES]);
+            for head in heads {
+                let (byte, bit) = head_slot(head.first_chunk()?);
+                *bits.get_mut(byte)? |= bit;
+            }
+            Some(bits)
+        });
+        Self { bytes, word: begins_with_word(&hir), heads }
     }
 
+    #[inline]
     fn fits(&self, text: &[u8], at: usize) -> bool {
         let here = text.get(at).copied();
         let fits = here.is_some_and(|byte| self.bytes.get(usize::from(byte)).copied().unwrap_or(true));
         let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
         fits && (!self.word || !at.checked_sub(1).and_then(|last| text.get(last)).copied().is_some_and(is_word))
+            && self.heads.as_ref().is_none_or(|heads| {
+                // A match shorter than a head begins with none.
+                text.get(at..).and_then(<[u8]>::first_chunk).is_some_and(|head| {
+                    let (byte, bit) = head_slot(head);
+                    heads.get(byte).is_some_and(|byte| byte & bit != 0)
+                })
+            })
     }
+}
+
+/// The literals of at most that length that every match begins with, if there is such a list.
+fn beginnings(hir: &Hir, length: usize) -> Option<Vec<Vec<u8>>> {
+    let mut extractor = Extractor::new();
+    extractor.kind(ExtractKind::Prefix).limit_class(256).limit_total(4096).limit_literal_len(length);
+    let sequence = extractor.extract(hir);
+    Some(sequence.literals()?.iter().map(|literal| literal.as_bytes().to_vec()).collect())
+}
+
+/// Byte and bit of a head in the bitmap, letters of either case alike.
+#[inline]
+fn head_slot(head: &[u8; HEAD]) -> (usize, u8) {
+    let [a, b, c] = head.map(|byte| u32::from(byte | 0x20));
+    let hash = (a | b << 8 | c << 16).wrapping_mul(0x9e37_79b1);
+    let [.., low, high] = hash.to_le_bytes();
+    (usize::from(high) % HEAD_BYTES, 1 << (low & 7))
 }
 
 fn mark(bytes: &mut [bool; 256], byte: u8) {
@@ -201,66 +234,6 @@ fn mark(bytes: &mut [bool; 256], byte: u8) {
 fn begins_with_word(hir: &Hir) -> bool {
     let properties = hir.properties();
     properties.look_set_prefix().contains(Look::WordAscii)
-}
-
-fn parsed(regex: &str) -> Result<Hir, String> {
-    ParserBuilder::new().unicode(false).utf8(false).build().parse(regex).map_err(|error| error.to_string())
-}
-
-/// The literals that every match begins with, lower-case; `None` when there is no such list.
-pub(crate) fn derived_anchors(regex: &str) -> Result<Option<Vec<String>>, String> {
-    let hir = parsed(regex)?;
-    let mut extractor = Extractor::new();
-    extractor.kind(ExtractKind::Prefix).limit_class(8).limit_total(400).limit_literal_len(ANCHOR_LONGEST);
-    let mut sequence = extractor.extract(&hir);
-    sequence.minimize_by_preference();
-    let Some(literals) = sequence.literals() else { return Ok(None) };
-    let mut anchors: Vec<String> = Vec::new();
-    for literal in literals {
-        let mut bytes = literal.as_bytes();
-        // An anchor that ends inside a character would not be a string; a shorter one finds as much.
-        while let Err(error) = std::str::from_utf8(bytes) {
-            bytes = bytes.get(..error.valid_up_to()).unwrap_or_default();
-        }
-        let text = String::from_utf8_lossy(bytes).to_ascii_lowercase();
-        // A long first word is rare enough, and stands whatever blanks come after it.
-        let first = text.split(' ').next().unwrap_or_default();
-        let short = text.trim_end_matches(' ');
-        let anchor = if first.len() >= FIRST_WORD {
-            first
-        } else if short.len() > ANCHOR_SHORTEST {
-            short
-        } else {
-            &text
-        };
-        anchors.push(anchor.to_owned());
-    }
-    anchors.sort();
-    anchors.dedup();
-    let shortest_first = anchors.clone();
-    anchors.retain(|anchor| !shortest_first.iter().any(|other| other != anchor && anchor.starts_with(other.as_str())));
-    Ok(Some(merged(anchors)))
-}
-
-/// Many anchors with one beginning, if it is long enough to be rare, are that beginning. Sorted.
-fn merged(anchors: Vec<String>) -> Vec<String> {
-    /// So many bytes, shared by so many anchors.
-    const BEGINNING: usize = 9;
-    const MANY: usize = 3;
-    let beginning = |anchor: &String| anchor.get(..BEGINNING).map(str::to_owned);
-    let mut merged: Vec<String> = Vec::with_capacity(anchors.len());
-    for group in anchors.chunk_by(|a, b| beginning(a).is_some() && beginning(a) == beginning(b)) {
-        match group {
-            [first, .., last] if group.len() >= MANY => {
-                // Sorted, so what the first and the last share all share.
-                let shared = first.char_indices().zip(last.chars()).take_while(|((_, a), b)| a == b);
-                let end = shared.last().map_or(0, |((at, last), _)| at.saturating_add(last.len_utf8()));
-                merged.push(first.get(..end).unwrap_or_default().to_owned());
-            }
-            _ => merged.extend_from_slice(group),
-        }
-    }
-    merged
 }
 
 /// Classes are of bytes. A character of more bytes in a class becomes an alternative beside it; in a negated class it
@@ -325,15 +298,6 @@ fn loose(regex: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn anchors_are_what_a_match_begins_with() {
-        let anchors = |regex| derived_anchors(regex).unwrap();
-        assert_eq!(anchors("ignore (?:all|any)"), Some(vec!["ignore".to_owned()]));
-        assert_eq!(anchors("tell (?:all|any)"), Some(vec!["tell all".to_owned(), "tell any".to_owned()]));
-        assert_eq!(anchors(r"\b(?:forget|disregard) it"), Some(vec!["disregard".to_owned(), "forget".to_owned()]));
-        assert_eq!(anchors(r"[a-z]+ignore"), None);
-    }
 
     #[test]
     fn wide_characters_leave_their_class() {

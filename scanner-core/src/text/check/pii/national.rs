@@ -269,6 +269,9 @@ fn italian(run: &Run<'_>) -> Option<Range<usize>> {
         .iter()
         .zip(b"LLLLLLddLddLdddL")
         .all(|(byte, shape)| if *shape == b'L' { byte.is_ascii_alphabetic() } else { byte.is_ascii_digit() });
+    if !fits {
+        return None;
+    }
     let (check, body) = code.split_last()?;
     let value_of = |byte: &u8| {
         let upper = byte.to_ascii_uppercase();
@@ -280,7 +283,7 @@ fn italian(run: &Run<'_>) -> Option<Range<usize>> {
         let odd = || usize::try_from(value).ok().and_then(|at| ODD.get(at)).copied().unwrap_or(0);
         sum.saturating_add(if place % 2 == 0 { odd() } else { value })
     });
-    (fits && sum % 26 == value_of(check) && run.is_bounded(&range)).then_some(range)
+    (sum % 26 == value_of(check) && run.is_bounded(&range)).then_some(range)
 }
 
 /// A date and five digits, the last two being checks modulo 11 (Skatteetaten).

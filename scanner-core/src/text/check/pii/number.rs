@@ -82,6 +82,16 @@ impl<'a> Run<'a> {
         self.start.checked_sub(back).and_then(|at| self.byte(at))
     }
 
+    /// Whether it goes on with a number or a name: what begins there is no word of its own, see
+    /// [`is_bounded`](Self::is_bounded). Most digits of honest output are such parts of a time, a version, a path.
+    pub(super) fn goes_on(&self) -> bool {
+        match self.before(1) {
+            Some(b'_' | b'.' | b'/' | b'+') => true,
+            Some(b'-') => self.before(2).is_some_and(|byte| byte.is_ascii_digit()),
+            _ => false,
+        }
+    }
+
     /// Whether the range is a word of its own: not a part of an identifier, of a decimal fraction or of a longer number.
     pub(super) fn is_bounded(&self, range: &Range<usize>) -> bool {
         let joins = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-' | b'/' | b'+' | b'=');
