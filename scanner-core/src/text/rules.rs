@@ -193,7 +193,7 @@ impl RuleSet {
         let rules = self.inner.rules.iter();
         let mut lines: Vec<String> = rules
             .filter_map(|rule| Some((&rule.regex, required(&rule.regex, rate).ok().flatten()?)))
-            .filter_map(|(regex, found)| Known::line(regex, &found))
+            .map(|(regex, found)| Known::line(regex, &found))
             .collect();
         lines.sort();
         lines.dedup();

@@ -92,10 +92,9 @@ impl Known {
         Self(table.lines().filter_map(entry).collect())
     }
 
-    /// The line of a regex. Anchors with a tab or a line end in them stay out, to be chosen at the start.
-    pub(super) fn line(regex: &str, found: &Required) -> Option<String> {
-        let plain = found.anchors.iter().all(|anchor| !anchor.contains(['\t', '\n', '\r']));
-        plain.then(|| format!("{}\t{}\t{}\n", Self::key(regex), found.before, found.anchors.join("\t")))
+    /// The line of a regex.
+    pub(super) fn line(regex: &str, found: &Required) -> String {
+        format!("{}\t{}\t{}\n", Self::key(regex), found.before, found.anchors.join("\t"))
     }
 
     fn key(regex: &str) -> String {

@@ -114,8 +114,9 @@ fn beginnings(hir: &Hir) -> impl Iterator<Item = BTreeSet<String>> {
         sequence.minimize_by_preference();
         let anchors: BTreeSet<String> =
             sequence.literals()?.iter().map(|literal| whole_characters(literal.as_bytes())).collect();
-        let is_long = anchors.iter().all(|anchor| anchor.len() >= ANCHOR_SHORTEST);
-        (is_long && !anchors.is_empty()).then_some(anchors)
+        // The table of anchors is a table of words: no tab in them, no line end.
+        let fits = |anchor: &String| anchor.len() >= ANCHOR_SHORTEST && !anchor.contains(['\t', '\n', '\r']);
+        (!anchors.is_empty() && anchors.iter().all(fits)).then_some(anchors)
     })
 }
 
