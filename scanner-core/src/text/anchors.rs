@@ -183,8 +183,8 @@ struct Slot {
 /// Where an anchor stands: its start, its number, its end.
 type Found = (usize, usize, usize);
 
-/// The places of each gram, and what is near them.
-type ByGram = BTreeMap<u32, Vec<(Spot, (u64, u64))>>;
+/// A spot, and what is near it.
+type Placed = (Spot, (u64, u64));
 
 /// Where a gram stands in an anchor. Small numbers: the places of all grams stay in a near cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -218,26 +218,35 @@ impl Anchors {
         let anchors: Vec<Anchor> =
             by_anchor.into_iter().map(|(anchor, rules)| Anchor::new(anchor.as_bytes(), rules)).collect();
         let longest = anchors.iter().map(Anchor::reach).max().unwrap_or(0);
-        let (mut plain, mut wide) = (ByGram::new(), ByGram::new());
+        let (mut plain, mut wide) = (Vec::new(), Vec::new());
+        // How many anchors each gram has so far, by its hash: about is enough.
+        let mut crowds = vec![0_u16; PLAIN_BYTES];
+        let place = |gram| Grams::<PLAIN_BYTES>::slot(fold(gram), FIRST).0;
         for (index, anchor) in anchors.iter().enumerate() {
             let length = if anchor.word.is_some() { LOOSE } else { small(anchor.bytes.len()) };
-            let add = |gram: [u8; GRAM], offset: usize, plain: &mut ByGram, wide: &mut ByGram| {
-                let spots = if gram.is_ascii() { plain } else { wide }.entry(fold(gram)).or_default();
+            let spot = |offset: usize| {
                 let (word, beyond, beyond_counts) = anchor.beyond(offset);
-                let near = anchor.around(offset);
                 let spot = Spot { anchor: small(index), offset: small(offset), length, word, beyond, beyond_counts };
-                // Bytes that fold to the same are one.
-                if spots.last() != Some(&(spot, near)) {
-                    spots.push((spot, near));
-                }
+                (spot, anchor.around(offset))
             };
             for parity in [0, 1] {
                 let within = anchor.word.clone().unwrap_or(0..anchor.bytes.len());
-                let crowd = |gram| plain.get(&fold(gram)).map_or(0, |spots| spots.len().ilog2());
+                let crowd = |gram| crowds.get(place(gram)).map_or(0, |crowd| crowd.checked_ilog2().unwrap_or(0));
+                let mut add = |gram: [u8; GRAM], spot| {
+                    if gram.is_ascii() { &mut plain } else { &mut wide }.push((fold(gram), spot));
+                };
                 match (chosen(&anchor.bytes, within, parity, crowd), &*anchor.bytes) {
-                    (Some((offset, gram)), _) => add(gram, offset, &mut plain, &mut wide),
+                    (Some((offset, gram)), _) => {
+                        if let Some(crowd) = crowds.get_mut(place(gram)) {
+                            *crowd = crowd.saturating_add(1);
+                        }
+                        add(gram, spot(offset));
+                    }
                     (None, [_, a, b, c]) => {
-                        (0..=u8::MAX).for_each(|next| add([*a, *b, *c, next], 1, &mut plain, &mut wide));
+                        let spot = spot(1);
+                        // Bytes that fold to the same are one.
+                        let folded = (0..=u8::MAX).filter(|next| next & 0x20 != 0);
+                        folded.for_each(|next| add([*a, *b, *c, next], spot));
                     }
                     // Rules with shorter anchors are refused.
                     (None, _) => {}
@@ -321,27 +330,29 @@ impl Anchors {
 }
 
 impl<const BYTES: usize> Grams<BYTES> {
-    fn of(by_gram: ByGram) -> Self {
-        let slots = TABLE_SLOTS.max(by_gram.len().saturating_mul(2)).next_power_of_two();
+    fn of(mut spots: Vec<(u32, Placed)>) -> Self {
+        spots.sort_by_key(|(gram, _)| *gram);
+        let kinds = spots.chunk_by(|a, b| a.0 == b.0).count();
+        let slots = TABLE_SLOTS.max(kinds.saturating_mul(2)).next_power_of_two();
         let table = vec![Slot::default(); slots];
         let mut grams = Self { bitmap: empty(), second: empty(), table, places: Vec::new(), near: Vec::new() };
-        for (gram, places) in by_gram {
+        for of_gram in spots.chunk_by(|a, b| a.0 == b.0) {
+            let Some((gram, _)) = of_gram.first() else { continue };
             for (bitmap, hash) in [(&mut grams.bitmap, FIRST), (&mut grams.second, SECOND)] {
-                let (byte, bit) = Self::slot(gram, hash);
+                let (byte, bit) = Self::slot(*gram, hash);
                 if let Some(byte) = bitmap.get_mut(byte) {
                     *byte |= bit;
                 }
             }
             let from = grams.places.len();
-            let (places, near): (Vec<_>, Vec<_>) = places.into_iter().unzip();
-            grams.places.extend(places);
-            grams.near.extend(near);
-            let mut at = grams.home(gram);
+            grams.places.extend(of_gram.iter().map(|(_, (spot, _))| *spot));
+            grams.near.extend(of_gram.iter().map(|(_, (_, near))| *near));
+            let mut at = grams.home(*gram);
             while grams.table.get(at).is_some_and(|slot| slot.to > 0) {
                 at = at.saturating_add(1) & slots.saturating_sub(1);
             }
             if let Some(free) = grams.table.get_mut(at) {
-                *free = Slot { gram, from: small(from), to: small(grams.places.len()) };
+                *free = Slot { gram: *gram, from: small(from), to: small(grams.places.len()) };
             }
         }
         grams
@@ -522,62 +533,37 @@ const PAIRS: [&[u8; 28]; 28] = [
     b"babbbb9ab98babaa7bbbaaa98aff",
 ];
 
-/// The commonest grams of four in honest text, one after the other, sorted. No anchor is found by one of them if it has
-/// another.
-const COMMONEST: &str = "\
-_______a___b___c___d___e___f___i___j___l___m___n___o___p___r___s___t__an__bj__co__de__fa__fi__if\
-__ig__in__jo__la__li__ov__pr__re__se__sy__th_add_all_amd_an__ana_and_any_app_are_arg_as__ass_att\
-_be__by__cal_can_cha_com_con_dat_deb_def_des_dir_dis_err_exp_fat_fil_for_fro_htt_if__ign_imp_in_\
-_inf_ins_int_is__it__jos_lat_lib_lin_lis_mod_nam_new_not_of__on__opt_or__ord_out_ove_par_per_pre\
-_pri_pro_pyt_rea_rep_res_ret_roo_run_see_sel_set_sho_spe_sta_str_sup_sys_tes_tha_the_thi_tim_to_\
-_tra_typ_use_val_ver_war_whe_whi_wil_wit_wor_xml_youa___ableacceacheackaactiage_aileall_alleallo\
-allyalsealueame_amesamilamplana_anceand_angeany_apacarchare_argearguarniarsease_asseassiatchate_\
-atedatesaticatimatioativatoratteatusauataultauthautoavaubackbasebianbjecble_brarbuilcallcan_case\
-caticcescensceptcesschancifickagclascloucodecommcompconfconscontcopycorecreacripctioctord_byd_id\
-d_ind_todatadatede__debidebuded_defadefidepeder_descdingdiredistdulee___e_ane_coe_dee_fie_foe_in\
-e_ise_lie_ofe_pre_ree_see_the_toeaseeateebiaebugecifect_ectiectoed_aed_bed_fed_ied_tee_pefauefin\
-elatem__emenendeenerenseent_entaentientsepenequeequier_teraterrierroers_ersiert_erties_aes_tescr\
-ess_esseessiest_eturevelevioexamf_thfailfalsfatifaulfierfileflagfo_wfor_formfromfuncg_thgenegith\
-gnorgramgrouhangharehat_he_ahe_che_dhe_fhe_phe_shen_her_herehis_httpibraibuticalicaticenide_ies_\
-ifieightignoile_iledilesill_ima_imagimplimpoin_tine_infoing_initinpuinstinteinuxion_ionaionsious\
-irecis_aitchitemith_ithuitioive_jectkagelagslanglasslatelatileasled_les_levelibrlicelinelinklinu\
-listlledllowloadlocalockloudm___ma__magemainmandmatimbermentmmanmmenmodumplemporn_thna__namence_\
-nctineranfignfo_ng_tningnonenorenot_notenputnstanstrnt_xnternts_o_tho_woobjeocesode_odulof_togra\
-ojecommaommeon_oon_tonalonfionlyons_ontroot_openoperoptior_aor_tordeore_orkeormaort_ot__ot_rothe\
-ountour_ourcous_out_outpoverpackparspasspathpecipendpertportpporpresprevprinprocprogprojpropprov\
-ptioput_pythquesquirr_thraryrateratirderre__readreamreatrectred_relareporequressreturevirgetribu\
-rideringrintriptrkerrmatrn__rninrocerogrrojerom_rootroperouprridrrorrsioructrusts___s_a_s_ans_ar\
-s_fos_ins_nos_ofs_ors_ths_tosagescrised_see_selfser_sertservset_sharsingsionsizesourspecssedsser\
-ssiostabstalstanstarstatstemstrestristrusuppswitsystt___t_int_ist_oft_rot_tht_tot_xmtabltaintall\
-targtarttatite__ted_tem_ter_terntesttextthatthe_therthisthonthubticatiestimatimetingtiontiveto_t\
-torytputtractreatribtrintructtpstureturntypeuctiuestuilduireumenunctuppourceurn_us_ouse_useduser\
-utpuvaluverrversvicevideviouwarnwillwithworkxampyou_ysteythoz_in";
+/// The commonest grams in honest text, one a line and sorted, each with the logarithm of how often it stood there, from
+/// 0 to f; a blank is written `B`. No anchor is found by one of them if it has another. Made by `tests/anchors.rs`.
+const COMMONEST: &str = include_str!("anchors/commonest.txt");
+/// Bytes of such a line.
+const LINE: usize = GRAM + 2;
 
-/// How much worse one of [`COMMONEST`] is than its pairs say.
+/// How much worse the least of [`COMMONEST`] is than what is none of them.
 const TOO_COMMON: u32 = 40;
 
 /// How common a gram is in honest text, as a sum of logarithms.
 fn commonness(gram: [u8; GRAM]) -> u32 {
+    let (lines, _) = COMMONEST.as_bytes().as_chunks::<LINE>();
+    let written = gram.map(|byte| if byte == b' ' { b'B' } else { byte });
+    let digit = |byte: u8| char::from(byte).to_digit(16).unwrap_or(0);
+    if let Ok(at) = lines.binary_search_by(|[a, b, c, d, ..]| [*a, *b, *c, *d].cmp(&written)) {
+        let times = lines.get(at).map_or(0, |[.., times, _]| digit(*times));
+        return TOO_COMMON.saturating_add(times.saturating_mul(2));
+    }
     let class = |byte: u8| match byte {
         b'a'..=b'z' => usize::from(byte.wrapping_sub(b'a')),
         b' ' => 26,
         _ => 27,
     };
-    let (commonest, _) = COMMONEST.as_bytes().as_chunks::<GRAM>();
-    let written = gram.map(|byte| if byte == b' ' { b'_' } else { byte });
-    let too_common = commonest.binary_search(&written).is_ok();
-    let pairs: u32 = gram
-        .windows(2)
+    gram.windows(2)
         .map(|pair| match pair {
-            [first, second] => PAIRS
-                .get(class(*first))
-                .and_then(|row| row.get(class(*second)))
-                .and_then(|digit| char::from(*digit).to_digit(16))
-                .unwrap_or(0),
+            [first, second] => {
+                PAIRS.get(class(*first)).and_then(|row| row.get(class(*second))).map_or(0, |times| digit(*times))
+            }
             _ => 0,
         })
-        .sum();
-    if too_common { pairs.saturating_add(TOO_COMMON) } else { pairs }
+        .sum()
 }
 
 /// How often a literal is likely to stand in honest text, for want of a count: as often as its rarest four bytes.

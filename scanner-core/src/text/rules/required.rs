@@ -24,7 +24,7 @@ const LITERALS_MOST: usize = 600;
 /// Most bytes of a class that is written out: letters, digits and a few signs, as of the names of files.
 const CLASS_MOST: usize = 40;
 /// So many bytes in front of an anchor cost as much to pass over as a look at the anchor.
-const REACH: f64 = 400.0;
+const REACH: f64 = 150.0;
 /// Parts of a concatenation that are looked at. Those behind are left to those in front.
 const PARTS_MOST: usize = 64;
 
