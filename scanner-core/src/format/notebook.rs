@@ -217,6 +217,10 @@ impl Notebook<'_> {
                     active("an output of HTML runs script", at.place(), &text, out);
                 }
             }
+            // A drawing that is carried as other pictures are.
+            "image/svg+xml" if memchr::memchr(b'<', &text.text).is_none() => {
+                return self.packed(value, at, None, out, budget);
+            }
             "image/svg+xml" => {
                 let is_active = acts(&text.text);
                 svg::read(&text, out, budget)?;

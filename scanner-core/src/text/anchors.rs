@@ -127,7 +127,8 @@ impl Anchor {
 /// How many of the next bytes a byte of a loose anchor stands for.
 fn span_of<'a>(byte: u8, mut next: impl Iterator<Item = &'a u8>) -> Option<usize> {
     if byte == b' ' {
-        let run = next.take(BLANKS_MOST).take_while(|byte| is_blank(**byte)).count();
+        // Not the joint of an identifier: `skip_confirmation` is a name, and honest code is full of them.
+        let run = next.take(BLANKS_MOST).take_while(|byte| is_blank(**byte) && **byte != b'_').count();
         return (run > 0).then_some(run);
     }
     next.next().is_some_and(|next| next.eq_ignore_ascii_case(&byte)).then_some(1)
@@ -603,7 +604,7 @@ mod tests {
         for byte in &anchor.bytes {
             let rest = text.get(end..)?;
             end += match (byte, &anchor.word) {
-                (b' ', Some(_)) => rest.iter().take_while(|byte| is_blank(**byte)).count(),
+                (b' ', Some(_)) => rest.iter().take_while(|byte| is_blank(**byte) && **byte != b'_').count(),
                 _ => usize::from(rest.first()?.eq_ignore_ascii_case(byte)),
             };
             if text[at..end].is_empty() || end == text.len() - rest.len() {
@@ -628,7 +629,7 @@ mod tests {
             for (rule, word) in words.iter().enumerate() {
                 let anchor = Anchor::new(word.as_bytes(), vec![rule]);
                 let begins_in_a_run = |at: usize| {
-                    anchor.word.is_some() && word.starts_with(' ') && at > 0 && is_blank(text[at - 1])
+                    anchor.word.is_some() && word.starts_with(' ') && at > 0 && is_blank(text[at - 1]) && text[at - 1] != b'_'
                 };
                 want.extend(
                     (0..text.len())
@@ -649,8 +650,9 @@ mod tests {
                 .map(|(_, range)| (range.start, range.end))
                 .collect::<Vec<_>>()
         };
-        assert_eq!(finds("tell users ", "x: Tell\n  // users _x"), [(3, 20)]);
-        assert_eq!(finds(" the users", "of_  the\tusers"), [(2, 14)]);
+        assert_eq!(finds("tell users ", "x: Tell\n  // users _x"), [(3, 19)]);
+        assert_eq!(finds(" the users", "of_  the\tusers"), [(3, 14)]);
+        assert_eq!(finds("skip confirmation", "skip_confirmation"), []);
         // Neither word is long enough: one blank.
         assert_eq!(finds("tell all", "tell  all tell all"), [(10, 18)]);
         // What a run of blanks may hold is no blank beside one.
