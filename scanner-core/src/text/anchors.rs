@@ -16,6 +16,13 @@ use std::{collections::BTreeMap, ops::Range};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
+mod anchor;
+mod commonness;
+
+pub(super) use anchor::is_blank;
+use anchor::{Anchor, around, beyond_word, chosen};
+pub(super) use commonness::expected_rate;
+
 /// Bytes of the bitmaps. One in fifty bits is set by the built-in rules: four samples share a branch.
 const PLAIN_BYTES: usize = 64 * 1024;
 const WIDE_BYTES: usize = 16 * 1024;
@@ -33,8 +40,6 @@ const SECOND: u32 = 0x85eb_ca77;
 const BLOCK: usize = 32 * 1024;
 /// Fewest slots of the table behind the bitmap; it has two for each gram.
 const TABLE_SLOTS: usize = 1024;
-/// Longest run that a blank of an anchor stands for.
-const BLANKS_MOST: usize = 64;
 
 /// Finds every place where the anchor of a rule stands.
 ///
@@ -45,119 +50,6 @@ pub(crate) struct Anchors {
     plain: Grams<PLAIN_BYTES>,
     wide: Grams<WIDE_BYTES>,
     anchors: Vec<Anchor>,
-}
-
-#[derive(Debug)]
-struct Anchor {
-    bytes: Box<[u8]>,
-    rules: Box<[usize]>,
-    /// The word that holds its grams, where its blanks are loose.
-    word: Option<Range<usize>>,
-}
-
-impl Anchor {
-    fn new(bytes: &[u8], rules: Vec<usize>) -> Self {
-        let touches = |pair: &[u8]| matches!(pair, [b' ', other] | [other, b' '] if is_blank(*other));
-        let is_loose = bytes.contains(&b' ') && !bytes.windows(2).any(touches);
-        let mut from = 0_usize;
-        let words = bytes.split(|byte| *byte == b' ').map(|word| {
-            let range = from..from.saturating_add(word.len());
-            from = range.end.saturating_add(1);
-            range
-        });
-        let rarity = |range: &Range<usize>| {
-            let worst_of = |parity| chosen(bytes, range.clone(), parity, |_| 0).map(|(_, gram)| commonness(gram));
-            worst_of(0).max(worst_of(1))
-        };
-        // The word of five bytes or more whose commoner gram is rarest.
-        let word = words.filter(|range| is_loose && range.len() > GRAM).min_by_key(rarity);
-        Self { bytes: bytes.into(), rules: rules.into(), word }
-    }
-
-    /// Longest stretch of text in which it may stand.
-    fn reach(&self) -> usize {
-        let blanks = self.bytes.iter().filter(|byte| **byte == b' ' && self.word.is_some()).count();
-        self.bytes.len().saturating_add(blanks.saturating_mul(BLANKS_MOST))
-    }
-
-    /// What stands around its gram at an offset, and which of that is sure: no more than the word where blanks are loose.
-    fn around(&self, gram: usize) -> (u64, u64) {
-        let sure = self.word.clone().unwrap_or(0..self.bytes.len());
-        let mut counts = [0_u8; 2 * GRAM];
-        for (byte, place) in counts.iter_mut().zip(places(gram)) {
-            *byte = if place.is_some_and(|place| sure.contains(&place)) { u8::MAX } else { 0 };
-        }
-        (around(&self.bytes, gram), u64::from_le_bytes(counts))
-    }
-
-    /// From a gram to both ends of its word, what stands beyond the blanks there, and which of that is sure: no more than
-    /// to the next blank.
-    fn beyond(&self, gram: usize) -> ((u32, u32), u64, u64) {
-        let Some(word) = self.word.clone() else { return ((0, 0), 0, 0) };
-        let ends = (small(gram.saturating_sub(word.start)), small(word.end.saturating_sub(gram)));
-        let front = self.bytes.get(..word.start.saturating_sub(1)).unwrap_or_default();
-        let rest = self.bytes.get(word.end.saturating_add(1)..).unwrap_or_default();
-        let sure = |byte: &&u8| **byte != b' ';
-        let (before, after) =
-            (front.iter().rev().take_while(sure).take(GRAM).count(), rest.iter().take_while(sure).take(GRAM).count());
-        let mut counts = [0_u8; 2 * GRAM];
-        for (place, byte) in counts.iter_mut().enumerate() {
-            let is_sure =
-                if place < GRAM { GRAM.saturating_sub(place) <= before } else { place < GRAM.saturating_add(after) };
-            *byte = if is_sure { u8::MAX } else { 0 };
-        }
-        (ends, around_both(front, rest), u64::from_le_bytes(counts))
-    }
-
-    /// Where it stands, if its byte `offset` stands at `at`.
-    fn stands(&self, text: &[u8], at: usize, offset: usize) -> Option<Range<usize>> {
-        let (before, behind) = self.bytes.split_at_checked(offset)?;
-        let mut end = at;
-        for byte in behind {
-            end = end.saturating_add(span_of(*byte, text.get(end..)?.iter())?);
-        }
-        let mut start = at;
-        for byte in before.iter().rev() {
-            start = start.saturating_sub(span_of(*byte, text.get(..start)?.iter().rev())?);
-        }
-        Some(start..end)
-    }
-}
-
-/// How many of the next bytes a byte of a loose anchor stands for.
-fn span_of<'a>(byte: u8, mut next: impl Iterator<Item = &'a u8>) -> Option<usize> {
-    if byte == b' ' {
-        // Not the joint of an identifier: `skip_confirmation` is a name, and honest code is full of them.
-        let run = next.take(BLANKS_MOST).take_while(|byte| is_blank(**byte) && **byte != b'_').count();
-        return (run > 0).then_some(run);
-    }
-    next.next().is_some_and(|next| next.eq_ignore_ascii_case(&byte)).then_some(1)
-}
-
-/// Whether a blank of a rule may stand for it, among others: blanks, a line break, and what comments, quotes and tables
-/// put before the next line.
-pub(super) fn is_blank(byte: u8) -> bool {
-    matches!(
-        byte,
-        b' ' | b'\t' | b'_' | b'\r' | b'\n' | b'>' | b'#' | b'*' | b'/' | b'|' | b';' | b'-' | b'\\' | 0xc2 | 0xa0
-    )
-}
-
-/// The rarest gram within a range of an anchor at offsets of that parity, and where it stands; one that many anchors have
-/// already counts as commoner.
-fn chosen(
-    bytes: &[u8],
-    range: Range<usize>,
-    parity: usize,
-    crowd: impl Fn([u8; GRAM]) -> u32,
-) -> Option<(usize, [u8; GRAM])> {
-    let from = range.start;
-    let grams = bytes.get(range)?.windows(GRAM).filter_map(|gram| gram.first_chunk::<GRAM>()).copied();
-    grams
-        .enumerate()
-        .map(|(offset, gram)| (offset.saturating_add(from), gram))
-        .filter(|(offset, _)| offset % 2 == parity)
-        .min_by_key(|(_, gram)| (gram.is_ascii(), commonness(*gram).saturating_add(crowd(*gram))))
 }
 
 /// The bitmap that most text fails, and the anchors behind each gram.
@@ -427,53 +319,6 @@ impl<const BYTES: usize> Grams<BYTES> {
     }
 }
 
-/// The four bytes in front of a gram and the four behind it, folded.
-#[inline]
-fn around(bytes: &[u8], gram: usize) -> u64 {
-    let whole = gram.checked_sub(GRAM).and_then(|from| bytes.get(from..gram.saturating_add(2 * GRAM)));
-    let mut out = [0; 2 * GRAM];
-    match whole.and_then(|whole| Some((whole.first_chunk::<GRAM>()?, whole.last_chunk::<GRAM>()?))) {
-        Some(([a, b, c, d], [e, f, g, h])) => out = [*a, *b, *c, *d, *e, *f, *g, *h],
-        None => {
-            for (byte, place) in out.iter_mut().zip(places(gram)) {
-                *byte = place.and_then(|place| bytes.get(place)).copied().unwrap_or(0);
-            }
-        }
-    }
-    u64::from_le_bytes(out) | FOLD
-}
-
-/// What stands beyond the blanks at both ends of the word around a gram.
-fn beyond_word(text: &[u8], gram: usize, (back, ahead): (u32, u32)) -> u64 {
-    let front = text.get(..gram.saturating_sub(large(back))).unwrap_or_default();
-    let rest = text.get(gram.saturating_add(large(ahead))..).unwrap_or_default();
-    let before = span_of(b' ', front.iter().rev()).unwrap_or(0);
-    let after = span_of(b' ', rest.iter()).unwrap_or(0);
-    around_both(
-        front.get(..front.len().saturating_sub(before)).unwrap_or_default(),
-        rest.get(after..).unwrap_or_default(),
-    )
-}
-
-/// The last four bytes of one text and the first four of another, folded.
-fn around_both(front: &[u8], rest: &[u8]) -> u64 {
-    let mut out = [0; 2 * GRAM];
-    let (before, after) = out.split_at_mut(GRAM);
-    for (byte, known) in before.iter_mut().rev().zip(front.iter().rev()) {
-        *byte = *known;
-    }
-    for (byte, known) in after.iter_mut().zip(rest) {
-        *byte = *known;
-    }
-    u64::from_le_bytes(out) | FOLD
-}
-
-/// Where the bytes around a gram stand.
-fn places(gram: usize) -> impl Iterator<Item = Option<usize>> {
-    let before = (1..=GRAM).rev().map(move |back| gram.checked_sub(back));
-    before.chain((GRAM..2 * GRAM).map(move |ahead| gram.checked_add(ahead)))
-}
-
 /// A bitmap made on the heap: it is too large for some stacks.
 fn empty<const BYTES: usize>() -> Box<[u8; BYTES]> {
     vec![0; BYTES].into_boxed_slice().try_into().unwrap_or_else(|_| Box::new([0; BYTES]))
@@ -498,80 +343,6 @@ fn fold(bytes: [u8; GRAM]) -> u32 {
 fn halves(packed: u64) -> [u32; 2] {
     let [a, b, c, d, e, f, g, h] = packed.to_le_bytes();
     [u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h])]
-}
-
-/// How common pairs of bytes are in honest text (program output, logs, sources, manuals in many languages): a row for
-/// each first byte, a column for each second, letters first, then the blank, then everything else; logarithms from 0
-/// to f.
-const PAIRS: [&[u8; 28]; 28] = [
-    b"79a97796957bab494bab987786ab",
-    b"967796759949668647759446857a",
-    b"a787b75a849965b6497a8546748a",
-    b"9778b766a65765964786855564bc",
-    b"a8aba986756aab798cba7a7975cc",
-    b"a7778855a45856b54877844464aa",
-    b"7575a577946769764886865455aa",
-    b"a566b5469456659547597444549a",
-    b"99ab99a5657aacb859aa68575889",
-    b"7444834454455495546474444449",
-    b"8555a56474565664357664544489",
-    b"a568b755b46a55a74589965485aa",
-    b"b868b5649458959945867544649a",
-    b"b59aaaa5967768b745ab975575bb",
-    b"78a969857679ab994caaa99655b9",
-    b"a567a568846965984b8986449489",
-    b"4444444444454444444584444457",
-    b"a689c695b4a78ab64a99987494ab",
-    b"8686b579a477669869ab9674a5bb",
-    b"a587c65bb45765a94a99957695bb",
-    b"888896768459996849ba5547458a",
-    b"9554a554a444646644545444547a",
-    b"94457448944556a4477444654489",
-    b"7565754674467457465844455579",
-    b"65656454644677884698545446aa",
-    b"6444844563355464465455545798",
-    b"babaab99c98aaabb6abb9aa886fe",
-    b"babbbb9ab98babaa7bbbaaa98aff",
-];
-
-/// The commonest grams in honest text, one a line and sorted, each with the logarithm of how often it stood there, from
-/// 0 to f; a blank is written `B`. No anchor is found by one of them if it has another. Made by `tests/anchors.rs`.
-const COMMONEST: &str = include_str!("anchors/commonest.txt");
-/// Bytes of such a line.
-const LINE: usize = GRAM + 2;
-
-/// How much worse the least of [`COMMONEST`] is than what is none of them.
-const TOO_COMMON: u32 = 40;
-
-/// How common a gram is in honest text, as a sum of logarithms.
-fn commonness(gram: [u8; GRAM]) -> u32 {
-    let (lines, _) = COMMONEST.as_bytes().as_chunks::<LINE>();
-    let written = gram.map(|byte| if byte == b' ' { b'B' } else { byte });
-    let digit = |byte: u8| char::from(byte).to_digit(16).unwrap_or(0);
-    if let Ok(at) = lines.binary_search_by(|[a, b, c, d, ..]| [*a, *b, *c, *d].cmp(&written)) {
-        let times = lines.get(at).map_or(0, |[.., times, _]| digit(*times));
-        return TOO_COMMON.saturating_add(times.saturating_mul(2));
-    }
-    let class = |byte: u8| match byte {
-        b'a'..=b'z' => usize::from(byte.wrapping_sub(b'a')),
-        b' ' => 26,
-        _ => 27,
-    };
-    gram.windows(2)
-        .map(|pair| match pair {
-            [first, second] => {
-                PAIRS.get(class(*first)).and_then(|row| row.get(class(*second))).map_or(0, |times| digit(*times))
-            }
-            _ => 0,
-        })
-        .sum()
-}
-
-/// How often a literal is likely to stand in honest text, for want of a count: as often as its rarest four bytes.
-pub(crate) fn expected_rate(literal: &str) -> f64 {
-    let grams = literal.as_bytes().windows(GRAM).filter_map(|gram| gram.first_chunk::<GRAM>());
-    let rarest = grams.map(|gram| commonness(*gram)).min().unwrap_or(TOO_COMMON);
-    f64::from(rarest).exp2()
 }
 
 /// Literals that must not appear, in the case of letters given.
