@@ -1,7 +1,7 @@
 //! Cases made by a program: an honest file of each format, then the same file with one thing wrong.
 //!
-//! A format is one function that writes an honest file through a [`Build`](build::Build), naming its parts, its numbers
-//! and its texts. From that [`defect`] derives the defects that every format can have: cut at each border and inside
+//! A format is one function that writes an honest file through a `Build`, naming its parts, its numbers
+//! and its texts. From that `defect` derives the defects that every format can have: cut at each border and inside
 //! each part, each number lying in each way that its meaning allows, each text saying what a text should not, things
 //! before the head and behind the end. What only one format can have is written by hand beside it.
 //!
