@@ -62,6 +62,10 @@ fuzz_target!(|data: &[u8]| {
     if number == 8 || is_limited || is_refused {
         return;
     }
+    // Nothing but frames that are to be skipped (RFC 8878 §3.1.2) is whole and empty; the plain reader asks for one of data.
+    if codec == Codec::Zstd && ours.bytes.is_empty() && packed.get(1..4) == Some(b"\x2a\x4d\x18") {
+        return;
+    }
     let theirs = plain(number, packed);
     match theirs {
         // The scanner goes on to further members, which a plain reader leaves.

@@ -97,6 +97,13 @@ fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Res
     walked.and(decoded)
 }
 
+/// Whether a declaration names an encoding in which markup is written in letters, as UTF-7 does.
+fn is_shifted(declaration: &[u8]) -> bool {
+    let named = memmem::find(declaration, b"encoding").and_then(|at| declaration.get(at..));
+    let value = named.and_then(|rest| rest.get(memchr::memchr(b'=', rest)?.checked_add(1)?..));
+    declaration.starts_with(b"xml") && value.is_some_and(is_shifting)
+}
+
 /// The document without its type and without orders to programs; every other byte stays.
 fn clean(subject: &Subject<'_>, cleaning: &mut Cleaning<'_>, budget: &mut Budget) -> Result<Bytes, Uncleanable> {
     if text::is_wide(subject.bytes) {
@@ -118,6 +125,9 @@ fn clean(subject: &Subject<'_>, cleaning: &mut Cleaning<'_>, budget: &mut Budget
             Token::Doctype(_) => {
                 cleaning.did("removed a document type");
                 edits.push((whole, Vec::new()));
+            }
+            Token::Instruction(range) if is_shifted(inside(range)) => {
+                return Err("it is in an encoding whose letters stand for others".into());
             }
             Token::Instruction(range) if !inside(range).starts_with(b"xml ") => {
                 cleaning.did("removed an instruction");
