@@ -21,6 +21,7 @@ mod derive;
 mod gitleaks;
 mod hits;
 mod lines;
+mod looks;
 mod mention;
 mod normalize;
 mod proof;
@@ -32,11 +33,11 @@ pub use proof::Proof;
 pub use rules::{RuleSet, RuleTestFailure, TextRule};
 pub use watch::Watch;
 
-use anchors::is_blank;
 pub(crate) use check::is_invisible;
 use check::{About, Sink};
 use hits::{Hit, Hits, Source};
 use lines::Lines;
+use looks::{DENSE_BYTES, Look, reach};
 use rules::SPAN_CAP;
 use undo::Marks;
 
@@ -52,10 +53,6 @@ const NEIGHBOURS: usize = 8;
 const BYTES_PER_STEP: u64 = 4;
 /// Places of a window that are passed over in one step.
 const STARTS_PER_STEP: u64 = 8;
-/// After that many places tried in vain within [`DENSE_BYTES`], a rule reads on in one pass instead: text stuffed with
-/// anchors and with what matches begin with must not cost [`SPAN_CAP`] bytes for each.
-const DENSE_TRIES: u32 = 32;
-const DENSE_BYTES: usize = 4096;
 
 /// One artifact's texts being read.
 #[derive(Debug)]
@@ -409,84 +406,6 @@ fn offset(at: usize) -> u64 {
 
 fn index(at: u64) -> usize {
     usize::try_from(at).unwrap_or(usize::MAX)
-}
-
-/// How far one rule has read in one layer.
-#[derive(Clone, Copy, Debug, Default)]
-struct Look {
-    /// No match of the rule begins before that.
-    read_to: usize,
-    /// Places tried in vain since `since`.
-    missed: u32,
-    since: usize,
-    /// A match is known to end there; up to it anchors are looked at one by one.
-    sure_to: usize,
-    /// Whose it is.
-    rule: usize,
-}
-
-/// How far each rule has read, for one layer after the other: only rules with an anchor in the text take room.
-#[derive(Debug, Default)]
-struct Looks {
-    /// Of each rule, where its look is, counted from one; none is zero.
-    slots: Vec<u16>,
-    looks: Vec<Look>,
-}
-
-impl Looks {
-    /// Forgets all of them.
-    fn begin(&mut self, rules: usize) {
-        self.slots.resize(rules, 0);
-        for look in self.looks.drain(..) {
-            if let Some(slot) = self.slots.get_mut(look.rule) {
-                *slot = 0;
-            }
-        }
-    }
-
-    /// Of a rule; `None` for what is no rule.
-    fn of(&mut self, rule: usize) -> Option<&mut Look> {
-        let slot = self.slots.get_mut(rule)?;
-        if *slot == 0 {
-            self.looks.push(Look { rule, ..Look::default() });
-            *slot = u16::try_from(self.looks.len()).ok()?;
-        }
-        self.looks.get_mut(usize::from(*slot).checked_sub(1)?)
-    }
-}
-
-impl Look {
-    fn is_dense(&self, at: usize) -> bool {
-        self.missed >= DENSE_TRIES && at.saturating_sub(self.since) <= DENSE_BYTES
-    }
-
-    fn missed(&mut self, at: usize, tried: u32) {
-        if self.missed == 0 || at.saturating_sub(self.since) > DENSE_BYTES {
-            self.since = at;
-            self.missed = 0;
-        }
-        self.missed = self.missed.saturating_add(tried);
-    }
-}
-
-/// Where a window of so many bytes in front of an anchor begins. A run of blanks, or a line break with what comments and
-/// tables put behind it, counts as one: a blank of a rule stands for any of them.
-fn reach(text: &[u8], anchor: usize, before: usize) -> usize {
-    let farthest = anchor.saturating_sub(SPAN_CAP);
-    if before == 0 || before >= SPAN_CAP {
-        return if before == 0 { anchor } else { farthest };
-    }
-    let mut left = before;
-    let mut in_blank = false;
-    for (back, byte) in text.get(farthest..anchor).unwrap_or_default().iter().rev().enumerate() {
-        let is_blank = is_blank(*byte);
-        if !(is_blank && in_blank) {
-            let Some(less) = left.checked_sub(1) else { return anchor.saturating_sub(back) };
-            left = less;
-        }
-        in_blank = is_blank;
-    }
-    farthest
 }
 
 /// One text, by itself, under default limits.

@@ -14,6 +14,7 @@ use crate::{
     view::{OffsetMap, TextView, Units},
 };
 
+mod mixed;
 mod plain;
 
 pub(super) use plain::{narrow, narrowed, without_zeros};
@@ -224,33 +225,13 @@ fn views(bytes: &Bytes, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), St
             Ok(())
         }
         Encoding::Utf16 { big } => {
-            doubly(bytes, mark, out);
+            mixed::read_by_both(bytes, mark, out);
             decode(bytes, mark, Width::Two, big, "utf-16", out, budget)
         }
         Encoding::Utf32 { big } => {
-            doubly(bytes, mark, out);
+            mixed::read_by_both(bytes, mark, out);
             decode(bytes, mark, Width::Four, big, "utf-32", out, budget)
         }
-    }
-}
-
-/// Letters of ASCII in a row that no text of wider units has by chance.
-const ASCII_RUN: usize = 24;
-
-/// Text of single bytes under the mark of a wider encoding: by the mark two letters are one ideograph, and whoever does
-/// not know the mark, a terminal or a program that takes every output for UTF-8, shows the letters. Both are read.
-fn doubly(bytes: &Bytes, mark: usize, out: &mut Out<'_>) {
-    let mut at = mark;
-    let body = bytes.get(mark..).unwrap_or_default();
-    for run in body.split(|byte| !matches!(byte, b'\t' | b'\n' | b'\r' | 0x20..=0x7e)) {
-        let end = at.saturating_add(run.len());
-        if run.len() >= ASCII_RUN {
-            let message = "text of single bytes under the mark of a wider encoding: readers differ on what it says";
-            out.find(Finding::built_in(&MIXED).at(count(at), count(end)).message(message));
-            out.read(TextView::at(bytes.slice(mark..), count(mark)));
-            return;
-        }
-        at = end.saturating_add(1);
     }
 }
 

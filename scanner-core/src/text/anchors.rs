@@ -4,8 +4,8 @@
 //! bitmap. Every anchor is registered with two of its grams, one at an even and one at an odd offset, so that exactly
 //! one of them is sampled wherever the anchor stands; of each the rarest in honest text is taken. An anchor of four
 //! bytes is registered with every byte that may follow it. What passes the bitmap is compared in full. The work for one
-//! byte of text does not depend on the number of rules (aho-corasick over the same 2,500 anchors was measured ten times
-//! slower: its automaton does not fit a cache).
+//! byte of text hardly depends on the number of rules (aho-corasick over 2,500 anchors was measured ten times slower: its
+//! automaton does not fit a cache).
 //!
 //! A blank of an anchor stands for any run of blanks or a line break, as it does in a rule, where one word of the anchor
 //! is long enough to hold both of its grams; else for one blank.
@@ -23,7 +23,7 @@ pub(super) use anchor::is_blank;
 use anchor::{Anchor, around, beyond_word, chosen};
 pub(super) use commonness::expected_rate;
 
-/// Bytes of the bitmaps. One in fifty bits is set by the built-in rules: four samples share a branch.
+/// Bytes of the bitmaps. Few of the bits are set by the built-in rules: four samples share a branch.
 const PLAIN_BYTES: usize = 64 * 1024;
 const WIDE_BYTES: usize = 16 * 1024;
 /// Folds ASCII letters to lower case, and other bytes to something that is compared in full later.
@@ -358,6 +358,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::text::SPAN_CAP;
 
     fn found(rules: &[Vec<String>], text: &[u8]) -> Vec<(usize, Range<usize>)> {
         let anchors = Anchors::of(rules.iter().map(Vec::as_slice));
@@ -424,6 +425,9 @@ mod tests {
         assert_eq!(finds("tell users ", "x: Tell\n  // users _x"), [(3, 19)]);
         assert_eq!(finds(" the users", "of_  the\tusers"), [(3, 14)]);
         assert_eq!(finds("skip confirmation", "skip_confirmation"), []);
+        // As many blanks as a match has room for, and one more.
+        let apart = |blanks| finds("tell users", &format!("tell{}users", " ".repeat(blanks)));
+        assert_eq!((apart(SPAN_CAP).len(), apart(SPAN_CAP + 1).len()), (1, 0));
         // Neither word is long enough: one blank.
         assert_eq!(finds("tell all", "tell  all tell all"), [(10, 18)]);
         // What a run of blanks may hold is no blank beside one.

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, ops::Range};
 
-use super::Looks;
+use super::looks::Looks;
 use crate::finding::{Confidence, Evidence, Rule, Secret, Severity};
 
 /// Hits of one rule kept whole in one text; the rest is counted.

@@ -3,9 +3,10 @@
 use std::ops::Range;
 
 use super::{FOLD, GRAM, commonness::commonness, large, small};
+use crate::text::SPAN_CAP;
 
-/// Longest run that a blank of an anchor stands for.
-const BLANKS_MOST: usize = 64;
+/// Longest run that a blank of an anchor stands for: no match is longer, so no blanks push its words out of sight.
+const BLANKS_MOST: usize = SPAN_CAP;
 
 /// A literal and the rules that have it.
 #[derive(Debug)]
