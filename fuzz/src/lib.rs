@@ -7,6 +7,7 @@ use scanner_core::{
     Severity, Verdict, human, inspected_types, sarif, verdict_json,
 };
 
+pub mod acts;
 pub mod made;
 mod promise;
 
