@@ -308,6 +308,30 @@ mod tests {
     }
 
     #[test]
+    fn heads_let_every_match_through_be_they_few_or_too_many() {
+        let words = |count: usize| (0..count).map(|word| format!("v{word:03x}")).collect::<Vec<_>>().join("|");
+        for count in [HEADS_MOST, HEADS_MOST + 1, 16 * HEADS_MOST, 16 * HEADS_MOST + 1] {
+            let pattern = Pattern::new(&format!("(?:{}) it", words(count)), false);
+            let last = format!("V{:03X} it", count - 1);
+            let mut tried = 0;
+            assert_eq!(pattern.begins_in(last.as_bytes(), 0..1, &mut tried), Some(0..last.len()), "{count}");
+            assert_eq!(pattern.begins_in(b"w000 it", 0..1, &mut tried), None);
+        }
+        let head = |regex| First::of(regex).heads.is_some();
+        assert!(head("[a-p][a-p]c") && !head("[a-p][a-q]c"), "as many heads as are kept, and more");
+    }
+
+    #[test]
+    fn a_match_is_read_to_its_longest_and_no_farther() {
+        let pattern = Pattern::new("go[^\n]*end", false);
+        let reads = |bytes: usize| {
+            let text = format!("go{}end", "-".repeat(bytes - 5));
+            pattern.begins_in(text.as_bytes(), 0..1, &mut 0).is_some()
+        };
+        assert!(reads(SPAN_CAP) && !reads(SPAN_CAP + 1));
+    }
+
+    #[test]
     fn a_blank_is_loose_and_a_written_one_is_not() {
         let pattern = Pattern::new("ignore[ ]all rules", false);
         let finds = |text: &str| pattern.ends_in(text.as_bytes(), 0..text.len()).is_some();

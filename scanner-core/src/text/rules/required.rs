@@ -197,6 +197,15 @@ mod tests {
     }
 
     #[test]
+    fn so_many_parts_and_bytes_of_a_class_are_looked_at_and_no_more() {
+        let behind = |parts: usize| chosen(&format!("{}secrets", "[^x]?".repeat(parts)), &[]);
+        assert!(behind(PARTS_MOST - 1).is_some() && behind(PARTS_MOST).is_none());
+        // From `!` to `H` there are as many as are written out.
+        assert_eq!(chosen("x[!-H]yz", &[]).map(|(anchors, _)| anchors.len()), Some(CLASS_MOST));
+        assert_eq!(chosen("x[!-I]yz", &[]), None);
+    }
+
+    #[test]
     fn a_match_without_an_anchor_is_noticed() {
         let serves = |anchors: &[&str], before| {
             let anchors: Vec<String> = anchors.iter().map(|anchor| (*anchor).to_owned()).collect();
