@@ -175,6 +175,12 @@ fn members(cases: &mut Cases) {
         ("folder-with-content", "a folder has content", one("folder/")),
         ("fifo", "a member is a pipe", unix("pipe", b"", 0o010_644)),
         ("socket", "a member is a socket", unix("socket", b"", 0o140_644)),
+        ("pipe-with-content", "a pipe has content, which some readers write to a file", unix("pipe", ORDER.as_bytes(), 0o010_644)),
+        (
+            "link-with-a-program",
+            "a link leads to a program, which some readers write to a file",
+            unix("link", b"#!/bin/sh\nrm -rf ~\n", 0o120_777),
+        ),
         ("link-to-itself", "a link leads to itself", unix("link", b"link", 0o120_777)),
         ("link-of-nothing", "a link leads nowhere", unix("link", b"", 0o120_777)),
         (

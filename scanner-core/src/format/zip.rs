@@ -218,10 +218,11 @@ impl<'a> Archive<'a> {
     fn members_but(&self, out: &mut Out<'_>, mut is_numbers: impl FnMut(&Entry) -> bool) {
         let mut names = Names::default();
         for entry in &self.entries {
-            if entry.is_empty() || matches!(entry.kind, Kind::Symlink | Kind::Device) || self.source(entry).is_err() {
+            if entry.is_empty() || entry.kind == Kind::Symlink || self.source(entry).is_err() {
                 names.add(&entry.raw, entry.name_at.start);
             }
-            let has_content = matches!(entry.kind, Kind::File | Kind::Directory) && !entry.is_empty();
+            // Readers that know no devices write a file with what stands there.
+            let has_content = entry.kind != Kind::Symlink && !entry.is_empty();
             if has_content && !is_numbers(entry) {
                 self.child(entry, out);
             }

@@ -72,6 +72,10 @@ impl Archive<'_> {
         };
         let unpacked = inflate::unpack(&source, budget);
         let target = String::from_utf8_lossy(&unpacked.bytes).into_owned();
+        // Readers that know no links, Python's among them, write a file with what stands there.
+        if target.contains(|c: char| c.is_control() || c == char::REPLACEMENT_CHARACTER) {
+            self.child(entry, out);
+        }
         for (rule, what) in path::link_faults(&entry.name, &target) {
             out.find(entry.finding(rule, what).severity(Severity::High));
         }
