@@ -175,7 +175,11 @@ fn members(cases: &mut Cases) {
         ("folder-with-content", "a folder has content", one("folder/")),
         ("fifo", "a member is a pipe", unix("pipe", b"", 0o010_644)),
         ("socket", "a member is a socket", unix("socket", b"", 0o140_644)),
-        ("pipe-with-content", "a pipe has content, which some readers write to a file", unix("pipe", ORDER.as_bytes(), 0o010_644)),
+        (
+            "pipe-with-content",
+            "a pipe has content, which some readers write to a file",
+            unix("pipe", ORDER.as_bytes(), 0o010_644),
+        ),
         (
             "link-with-a-program",
             "a link leads to a program, which some readers write to a file",

@@ -13,7 +13,7 @@ use super::markup::{
     purpose::is_shifting,
     rules,
     token::{Attribute, Dialect, Tag, Token, Tokens},
-    walk::{Walk, Watch},
+    walk::{Walk, Watch, acts_in_utf7},
 };
 use crate::{
     finding::{Confidence, Finding, Rule, RuleText, Severity, Stop},
@@ -111,6 +111,9 @@ fn clean(subject: &Subject<'_>, cleaning: &mut Cleaning<'_>, budget: &mut Budget
     }
     let bytes = subject.bytes;
     budget.spend(Resource::Steps, count(bytes.len()))?;
+    if acts_in_utf7(bytes).is_some() {
+        return Err("there is markup in it to who reads it as UTF-7".into());
+    }
     let mut tokens = Tokens::of(bytes, Dialect::Xml);
     let mut edits = Vec::new();
     let mut start = 0_usize;

@@ -154,35 +154,83 @@ pub(super) fn stream(
     gathered: &mut Gather<'_>,
     budget: &mut Budget,
 ) -> Result<(), Stop> {
-    budget.spend(Resource::Steps, STEPS_PER_ENGINE)?;
-    let damaged = |gathered: &Gather<'_>| Stop::malformed("the packed data are damaged", gathered.offset());
-    let Some(mut engine) = Engine::new(coding, filter) else { return Err(damaged(gathered)) };
-    let (per_input, per_step) = coding.cost();
-    let mut block = vec![0; BLOCK];
-    loop {
-        let rest = gathered.packed.rest();
-        let input = rest.get(..BLOCK).unwrap_or(rest);
-        let is_last = input.len() == rest.len();
-        let Some(step) = engine.step(input, is_last, &mut block) else {
-            let what =
-                if is_last { "the packed data are damaged or end too early" } else { "the packed data are damaged" };
-            return Err(Stop::malformed(what, gathered.offset()));
+    let start = gathered.packed.clone();
+    let mut pass = Pass { coding, filter, by_byte_from: usize::MAX, known: 0 };
+    let met = match pass.follow(gathered, budget) {
+        Err(Damage::Met { from, written }) => (from, written),
+        Err(Damage::Told(stop)) => return Err(stop),
+        Ok(()) => return Ok(()),
+    };
+    // An engine that meets damage keeps what it wrote on the way there to itself. Other readers, which do not ask for a
+    // sum or an index, show it: a damaged sum must not hide what stands before it. So once more, by single bytes.
+    (pass.by_byte_from, pass.known) = met;
+    gathered.packed = start;
+    pass.follow(gathered, budget).map_err(|damage| match damage {
+        Damage::Told(stop) => stop,
+        Damage::Met { .. } => Stop::malformed("the packed data are damaged or end too early", gathered.offset()),
+    })
+}
+
+/// Why a stream was not followed to its end.
+enum Damage {
+    /// Everything before it is gathered.
+    Told(Stop),
+    /// The engine gave up somewhere behind that position, where so many bytes were gathered of the stream.
+    Met { from: usize, written: usize },
+}
+
+impl<E: Into<Stop>> From<E> for Damage {
+    fn from(stop: E) -> Self {
+        Self::Told(stop.into())
+    }
+}
+
+/// One way through a stream.
+struct Pass<'a> {
+    coding: Coding,
+    filter: Option<&'a FilterConfig>,
+    /// From that position on the engine is given a single byte at a time.
+    by_byte_from: usize,
+    /// Bytes at the front of its output that are gathered already.
+    known: usize,
+}
+
+impl Pass<'_> {
+    fn follow(&self, gathered: &mut Gather<'_>, budget: &mut Budget) -> Result<(), Damage> {
+        budget.spend(Resource::Steps, STEPS_PER_ENGINE)?;
+        let Some(mut engine) = Engine::new(self.coding, self.filter) else {
+            return Err(Stop::malformed("the packed data are damaged", gathered.offset()).into());
         };
-        let vain = count(step.used.saturating_sub(step.produced)).saturating_mul(STEPS_PER_VAIN_INPUT);
-        let steps = count(step.used).saturating_mul(per_input).saturating_add(count(step.produced).div_ceil(per_step));
-        budget.spend(Resource::Steps, steps.saturating_add(vain))?;
-        // An engine never takes more than it is given.
-        gathered.packed.take(count(step.used))?;
-        if let Some(output @ [_, ..]) = block.get(..step.produced) {
-            gathered.out.keep(output, budget)?;
-        }
-        if step.is_end {
-            let position = gathered.packed.position().saturating_sub(engine.unused());
-            return Ok(gathered.packed.seek(count(position))?);
-        }
-        if step.used == 0 && step.produced == 0 {
-            let what = if is_last { "the packed data end too early" } else { "the packed data are damaged" };
-            return Err(Stop::malformed(what, gathered.offset()));
+        let (per_input, per_step) = self.coding.cost();
+        let mut block = vec![0; BLOCK];
+        let mut written: usize = 0;
+        loop {
+            let (from, rest) = (gathered.packed.position(), gathered.packed.rest());
+            let most = if from < self.by_byte_from { BLOCK } else { 1 };
+            let input = rest.get(..most).unwrap_or(rest);
+            let is_last = input.len() == rest.len();
+            let Some(step) = engine.step(input, is_last, &mut block) else {
+                return Err(Damage::Met { from, written });
+            };
+            let vain = count(step.used.saturating_sub(step.produced)).saturating_mul(STEPS_PER_VAIN_INPUT);
+            let steps =
+                count(step.used).saturating_mul(per_input).saturating_add(count(step.produced).div_ceil(per_step));
+            budget.spend(Resource::Steps, steps.saturating_add(vain))?;
+            // An engine never takes more than it is given.
+            gathered.packed.take(count(step.used))?;
+            let new = self.known.saturating_sub(written);
+            written = written.saturating_add(step.produced);
+            if let Some(output @ [_, ..]) = block.get(new.min(step.produced)..step.produced) {
+                gathered.out.keep(output, budget)?;
+            }
+            if step.is_end {
+                let position = gathered.packed.position().saturating_sub(engine.unused());
+                return Ok(gathered.packed.seek(count(position))?);
+            }
+            if step.used == 0 && step.produced == 0 {
+                let what = if is_last { "the packed data end too early" } else { "the packed data are damaged" };
+                return Err(Stop::malformed(what, gathered.offset()).into());
+            }
         }
     }
 }

@@ -381,10 +381,14 @@ impl<'a> Walk<'a> {
 
     /// UTF-7, in which `+ADw-` is a bracket, and the shifts of ISO-2022.
     fn encodings(&self, judge: &mut Judge<'_>, out: &mut Out<'_>) {
-        let Some(first) = memmem::find(self.text, b"+ADw") else { return };
-        if acts(&seven_bit(self.text.get(first..).unwrap_or_default())) {
+        if let Some(first) = acts_in_utf7(self.text) {
             let end = first.saturating_add(5).min(self.text.len());
             judge.tell(&rules::BURIED, first..end, "a script written in UTF-7", out);
         }
     }
+}
+
+/// Where the first bracket stands of what is active to who reads it as UTF-7.
+pub(in crate::format) fn acts_in_utf7(text: &[u8]) -> Option<usize> {
+    memmem::find(text, b"+ADw").filter(|first| acts(&seven_bit(text.get(*first..).unwrap_or_default())))
 }
