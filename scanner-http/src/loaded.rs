@@ -21,33 +21,50 @@ pub(crate) struct Loaded {
     pub(crate) kit: Kit,
 }
 
+/// The same before rules are compiled, which takes a thousand times longer than reading them.
+pub(crate) struct Files {
+    policies: Policies,
+    callers: Callers,
+    setup: Setup,
+}
+
 /// Inputs about which everybody agrees: a rule that finds something in the first, or a policy under which the second
 /// passes, is a mistake, whatever it was meant for.
 const HARMLESS: &[&[u8]] = &[b"", b"3 rows\n", b"x,y\n1,2\n"];
 const HARMFUL: &[&[u8]] = &[b"X5O!P%@AP[4\\PZX54(P^)7CC)7}$EICAR-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*"];
 
-impl Loaded {
+impl Files {
     pub(crate) fn read(config: &Config) -> Result<Self, ConfigError> {
         let policies = Policies::read(&config.policies)?;
         let callers = Callers::new(config, &policies)?;
-        let files = rule_files(&config.rules)?;
         let setup = Setup {
             limits: config.limits(),
-            rules: files,
+            rules: rule_files(&config.rules)?,
             policies: policies.own.clone(),
             executable: config.workers.executable.clone(),
             strict: config.workers.strict,
             ..Setup::default()
         };
-        let kit = Kit::new(setup);
-        let rules = kit.rules().map_err(|error| ConfigError(error.to_string()))?;
-        Ok(Self { policies, callers, rules, kit })
+        Ok(Self { policies, callers, setup })
     }
 
-    /// Whether both were read from the same texts.
-    pub(crate) fn is_as(&self, other: &Self) -> bool {
-        let (ours, theirs) = (self.kit.setup(), other.kit.setup());
+    /// Whether those were read from the same texts.
+    pub(crate) fn are_as(&self, other: &Loaded) -> bool {
+        let (ours, theirs) = (&self.setup, other.kit.setup());
         ours.rules == theirs.rules && ours.policies == theirs.policies
+    }
+
+    pub(crate) fn load(self) -> Result<Loaded, ConfigError> {
+        let Self { policies, callers, setup } = self;
+        let kit = Kit::new(setup);
+        let rules = kit.rules().map_err(|error| ConfigError(error.to_string()))?;
+        Ok(Loaded { policies, callers, rules, kit })
+    }
+}
+
+impl Loaded {
+    pub(crate) fn read(config: &Config) -> Result<Self, ConfigError> {
+        Files::read(config)?.load()
     }
 
     /// Lets a worker judge, by the default policy, what everybody agrees about. Blocks.

@@ -13,7 +13,7 @@ use crate::{
     config::{Config, ConfigError},
     error::{ApiError, Code},
     journal::Journal,
-    loaded::Loaded,
+    loaded::{Files, Loaded},
     metrics::Metrics,
     observe::Ids,
     pool::Pool,
@@ -78,10 +78,11 @@ impl State {
     /// The first mistake, with line and column.
     pub fn reload(&self) -> Result<(String, bool), ConfigError> {
         let before = self.loaded();
-        let read = Loaded::read(&self.config).and_then(|mut loaded| {
-            if loaded.is_as(&before) {
+        let read = Files::read(&self.config).and_then(|files| {
+            if files.are_as(&before) {
                 return Ok(None);
             }
+            let mut loaded = files.load()?;
             loaded.try_out()?;
             loaded.callers.keep_rates(&before.callers);
             Ok(Some(loaded))
