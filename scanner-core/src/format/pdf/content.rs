@@ -144,8 +144,6 @@ pub(super) struct Drawer<'d, 'a, 'n> {
     off: BTreeSet<usize>,
     are_layers_off: bool,
     page: Canvas,
-    /// Room for the characters of one operator.
-    shown: String,
     state: State,
     saved: Vec<State>,
     /// Saves beyond those that are kept.
@@ -201,7 +199,6 @@ pub(super) fn read<'a>(
         off: BTreeSet::new(),
         are_layers_off: false,
         page: Canvas::default(),
-        shown: String::new(),
         state: State::new(paint::EMPTY),
         saved: Vec::new(),
         saved_in_vain: 0,
@@ -331,7 +328,6 @@ impl<'d, 'a> Drawer<'d, 'a, '_> {
                 None => view,
             });
         }
-        self.page = Canvas::default();
         Ok(())
     }
 

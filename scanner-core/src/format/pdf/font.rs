@@ -38,7 +38,6 @@ const COMMON_WIDTH: f64 = 500.0;
 pub(super) struct Shown {
     pub(super) length: f64,
     pub(super) codes: f64,
-    pub(super) blanks: f64,
 }
 
 /// How the codes of one font read.
@@ -268,8 +267,13 @@ impl Font {
         self.widths.len().saturating_mul(4)
     }
 
-    /// Writes the characters of a string. Comes back with its length in units of text, how many codes it has, and how
-    /// many of them are the blank of one byte, for which alone word spacing counts (§9.3.3).
+    /// How many codes of a string are the blank of one byte, for which alone word spacing counts (§9.3.3).
+    pub(super) fn blanks(&self, raw: &[u8]) -> f64 {
+        let are_bytes = self.coding.is_none() && !self.is_wide;
+        if are_bytes { real_of(memchr::memchr_iter(b' ', raw).count()) } else { 0.0 }
+    }
+
+    /// Writes the characters of a string. Comes back with its length in units of text, and how many codes it has.
     pub(super) fn show(&self, raw: &[u8], text: &mut String, unread: &mut Unread<'_>) -> Shown {
         let mut shown = Shown::default();
         if let Some(coding) = self.coding {
@@ -294,10 +298,9 @@ impl Font {
             return shown;
         }
         shown.codes = real_of(raw.len());
-        shown.blanks = real_of(memchr::memchr_iter(b' ', raw).count());
         // Nearly all there is: the codes are those of ASCII.
         if self.is_ascii
-            && raw.iter().all(|byte| matches!(byte, b' '..=b'~'))
+            && is_visible(raw)
             && let Ok(words) = std::str::from_utf8(raw)
         {
             text.push_str(words);
@@ -375,6 +378,11 @@ impl Font {
 
 fn real_of(number: usize) -> f64 {
     f64::from(u32::try_from(number).unwrap_or(u32::MAX))
+}
+
+/// Whether all bytes are visible ASCII. Never stops early: so they are compared many at a time.
+fn is_visible(raw: &[u8]) -> bool {
+    raw.iter().fold(true, |all, byte| all & matches!(byte, b' '..=b'~'))
 }
 
 /// Whether a character says nothing: one of nobody's, or a mark for what could not be read.

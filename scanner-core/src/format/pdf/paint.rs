@@ -154,7 +154,8 @@ struct Run {
 /// The words and covers of one page.
 #[derive(Debug, Default)]
 pub(super) struct Canvas {
-    text: String,
+    /// The characters of all runs. Who shows some puts them at the end, and then says how they are painted.
+    pub(super) text: String,
     runs: Vec<Run>,
     covers: VecDeque<Cover>,
     order: u64,
@@ -176,10 +177,8 @@ impl Canvas {
         self.covers.push_back(Cover { area, color, is_solid, order: self.order });
     }
 
-    /// Text is shown; `write` puts its characters at the end of what is given.
-    pub(super) fn text(&mut self, brush: &Brush, write: impl FnOnce(&mut String)) {
-        let from = self.text.len();
-        write(&mut self.text);
+    /// The characters from there on are shown.
+    pub(super) fn run(&mut self, from: usize, brush: &Brush) {
         let to = self.text.len();
         if to == from {
             return;
@@ -245,7 +244,8 @@ impl Canvas {
         later.saturating_mul(self.runs.len())
     }
 
-    /// The words of the page, for each way of being seen or hidden in which there are any.
+    /// The words of the page, for each way of being seen or hidden in which there are any. What is left is an empty page
+    /// with room for the next.
     pub(super) fn settle(&mut self) -> Vec<(Option<&'static Rule>, String)> {
         for run in self.runs.iter_mut().filter(|run| run.sight == Sight::Seen) {
             let mut later = self.covers.iter().rev().take_while(|cover| cover.order > run.order);
@@ -255,9 +255,11 @@ impl Canvas {
         }
         let mut texts = Vec::new();
         for (sight, rule) in Sight::ALL {
-            let mut text = String::new();
+            let runs = || self.runs.iter().filter(|run| run.sight == sight);
+            let room = runs().map(|run| run.to.saturating_sub(run.from).saturating_add(1)).sum();
+            let mut text = String::with_capacity(room);
             let mut last: Option<&Run> = None;
-            for run in self.runs.iter().filter(|run| run.sight == sight) {
+            for run in runs() {
                 let words = self.text.get(run.from..run.to).unwrap_or_default();
                 if let Some(gap) = last.and_then(|last| gap(last, run)) {
                     text.push(gap);
@@ -271,6 +273,8 @@ impl Canvas {
         }
         self.text.clear();
         self.runs.clear();
+        self.covers.clear();
+        (self.order, self.has_dark) = (0, false);
         texts
     }
 }
@@ -308,6 +312,12 @@ mod tests {
         }
     }
 
+    fn show(canvas: &mut Canvas, brush: &Brush, word: &str) {
+        let from = canvas.text.len();
+        canvas.text.push_str(word);
+        canvas.run(from, brush);
+    }
+
     fn hidden(canvas: &mut Canvas) -> Vec<(Option<&'static str>, String)> {
         canvas.settle().into_iter().map(|(rule, text)| (rule.map(|rule| &*rule.id), text)).collect()
     }
@@ -317,7 +327,7 @@ mod tests {
         let mut canvas = Canvas::default();
         for (x, y, word) in [(10.0, 700.0, "one"), (60.0, 700.0, "two"), (115.0, 700.0, "three"), (10.0, 680.0, "four")]
         {
-            canvas.text(&brush(x, y), |text| text.push_str(word));
+            show(&mut canvas, &brush(x, y), word);
         }
         assert_eq!(hidden(&mut canvas), [(None, "onetwo three\nfour".to_owned())]);
     }
@@ -325,15 +335,14 @@ mod tests {
     #[test]
     fn each_way_to_hide_is_seen() {
         let mut canvas = Canvas::default();
-        let mut show = |brush: Brush, word: &str| canvas.text(&brush, |text| text.push_str(word));
-        show(Brush { color: Some([0.99; 3]), ..brush(0.0, 0.0) }, "white");
-        show(Brush { is_clear: true, ..brush(0.0, 50.0) }, "clear");
-        show(Brush { height: Some(1.0), ..brush(0.0, 0.0) }, "tiny");
-        show(brush(-500.0, 0.0), "off");
-        show(brush(100.0, 100.0), "under");
-        show(brush(100.0, 300.0), "seen");
+        show(&mut canvas, &Brush { color: Some([0.99; 3]), ..brush(0.0, 0.0) }, "white");
+        show(&mut canvas, &Brush { is_clear: true, ..brush(0.0, 50.0) }, "clear");
+        show(&mut canvas, &Brush { height: Some(1.0), ..brush(0.0, 0.0) }, "tiny");
+        show(&mut canvas, &brush(-500.0, 0.0), "off");
+        show(&mut canvas, &brush(100.0, 100.0), "under");
+        show(&mut canvas, &brush(100.0, 300.0), "seen");
         canvas.cover([90.0, 90.0, 200.0, 120.0], Some([0.0; 3]), true);
-        canvas.text(&Brush { color: Some([1.0; 3]), ..brush(100.0, 100.0) }, |text| text.push_str("on black"));
+        show(&mut canvas, &Brush { color: Some([1.0; 3]), ..brush(100.0, 100.0) }, "on black");
         let words = |id, text: &str| (id, text.to_owned());
         assert_eq!(
             hidden(&mut canvas),

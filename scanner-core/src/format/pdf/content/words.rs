@@ -28,18 +28,19 @@ impl<'d, 'a> Drawer<'d, 'a, '_> {
         let Some(font) = self.fonts.get(number) else { return Ok(()) };
         let mut unread = Unread { codes: &mut self.unread, font: number };
         budget.spend(Resource::Steps, count(parts.len()).saturating_mul(2).saturating_add(40))?;
-        // One string for all of them: there are thousands on a page.
-        let mut text = std::mem::take(&mut self.shown);
-        text.clear();
+        let text = &mut self.page.text;
+        let from = text.len();
         let mut length = 0.0_f64;
         for part in parts {
             if let Some(raw) = part.string() {
                 budget.spend(Resource::Steps, count(raw.len()).saturating_mul(2))?;
-                let shown = font.show(&raw, &mut text, &mut unread);
-                let spaces = shown.codes * state.letter_space + shown.blanks * state.word_space;
+                let shown = font.show(&raw, text, &mut unread);
+                // Seldom asked for, and one more pass over the string.
+                let blanks = if state.word_space == 0.0 { 0.0 } else { font.blanks(&raw) };
+                let spaces = shown.codes * state.letter_space + blanks * state.word_space;
                 length += (shown.length * state.size + spaces) * state.stretch;
             } else if let Some(shift) = part.real() {
-                if shift < BLANK_SHIFT && !text.is_empty() && !text.ends_with(' ') {
+                if shift < BLANK_SHIFT && text.len() > from && !text.ends_with(' ') {
                     text.push(' ');
                 }
                 length -= shift / 1000.0 * state.size * state.stretch;
@@ -66,8 +67,7 @@ impl<'d, 'a> Drawer<'d, 'a, '_> {
             is_off,
         };
         self.text_matrix = Matrix::shift(length, 0.0).then(self.text_matrix);
-        self.page.text(&brush, |all| all.push_str(&text));
-        self.shown = text;
+        self.page.run(from, &brush);
         Ok(())
     }
 
