@@ -37,8 +37,21 @@ const fn is_delimiter(byte: u8) -> bool {
     matches!(byte, b'(' | b')' | b'<' | b'>' | b'[' | b']' | b'{' | b'}' | b'/' | b'%')
 }
 
-const fn is_regular(byte: u8) -> bool {
-    !is_white(byte) && !is_delimiter(byte)
+/// Which bytes are regular characters, looked up: most bytes of a file are asked.
+const REGULAR: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut rest = table.as_mut_slice();
+    let mut byte = 0_u8;
+    while let [slot, tail @ ..] = rest {
+        *slot = !is_white(byte) && !is_delimiter(byte);
+        byte = byte.wrapping_add(1);
+        rest = tail;
+    }
+    table
+};
+
+fn is_regular(byte: u8) -> bool {
+    REGULAR.get(usize::from(byte)).is_some_and(|is_regular| *is_regular)
 }
 
 /// A cursor over tokens.
@@ -75,15 +88,15 @@ impl<'a> Lexer<'a> {
 
     /// Over white space and comments.
     pub(super) fn skip_white(&mut self) {
-        while let Some(byte) = self.peek() {
-            if byte == b'%' {
-                let line = memchr::memchr2(b'\n', b'\r', self.rest()).unwrap_or(usize::MAX);
-                self.step(line);
-            } else if is_white(byte) {
-                self.step(1);
-            } else {
+        loop {
+            let rest = self.rest();
+            let white = rest.iter().position(|byte| !is_white(*byte)).unwrap_or(rest.len());
+            self.step(white);
+            if self.peek() != Some(b'%') {
                 return;
             }
+            let line = memchr::memchr2(b'\n', b'\r', self.rest()).unwrap_or(usize::MAX);
+            self.step(line);
         }
     }
 
@@ -178,14 +191,16 @@ fn number<'a>(raw: &[u8]) -> Option<Token<'a>> {
     };
     // A doubled sign is read as one by most.
     let digits = if let [b'-', rest @ ..] = digits { rest } else { digits };
-    if digits.is_empty() || !digits.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'-')) {
+    let mut value = 0_i64;
+    let mut rest = digits;
+    while let [digit @ b'0'..=b'9', tail @ ..] = rest {
+        value = value.saturating_mul(10).saturating_add(i64::from(digit.wrapping_sub(b'0')));
+        rest = tail;
+    }
+    if digits.is_empty() || !rest.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'-')) {
         return None;
     }
-    if digits.iter().all(u8::is_ascii_digit) {
-        let mut value = 0_i64;
-        for digit in digits {
-            value = value.saturating_mul(10).saturating_add(i64::from(digit.wrapping_sub(b'0')));
-        }
+    if rest.is_empty() {
         return Some(Token::Int(if negative { value.saturating_neg() } else { value }));
     }
     let mut value = 0.0_f64;

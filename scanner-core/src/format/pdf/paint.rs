@@ -247,30 +247,28 @@ impl Canvas {
     /// The words of the page, for each way of being seen or hidden in which there are any. What is left is an empty page
     /// with room for the next.
     pub(super) fn settle(&mut self) -> Vec<(Option<&'static Rule>, String)> {
-        for run in self.runs.iter_mut().filter(|run| run.sight == Sight::Seen) {
+        // On most pages nothing is painted over words.
+        let last = self.covers.iter().rev().find(|cover| cover.is_solid).map_or(0, |cover| cover.order);
+        let before = self.runs.partition_point(|run| run.order < last);
+        for run in self.runs.iter_mut().take(before).filter(|run| run.sight == Sight::Seen) {
             let mut later = self.covers.iter().rev().take_while(|cover| cover.order > run.order);
             if later.any(|cover| cover.is_solid && holds(cover.area, run.area)) {
                 run.sight = Sight::Covered;
             }
         }
-        let mut texts = Vec::new();
-        for (sight, rule) in Sight::ALL {
-            let runs = || self.runs.iter().filter(|run| run.sight == sight);
-            let room = runs().map(|run| run.to.saturating_sub(run.from).saturating_add(1)).sum();
-            let mut text = String::with_capacity(room);
-            let mut last: Option<&Run> = None;
-            for run in runs() {
-                let words = self.text.get(run.from..run.to).unwrap_or_default();
-                if let Some(gap) = last.and_then(|last| gap(last, run)) {
-                    text.push(gap);
-                }
-                text.push_str(words);
-                last = Some(run);
+        let mut told = Sight::ALL.map(|(sight, rule)| (sight, rule, String::new(), None::<&Run>));
+        // The first sight is mostly the only one: it gets room for all the words, and a gap before each run.
+        let mut room = self.text.len().saturating_add(self.runs.len());
+        for run in &self.runs {
+            let Some((_, _, text, last)) = told.iter_mut().find(|(sight, ..)| *sight == run.sight) else { continue };
+            match last.replace(run) {
+                Some(last) => text.extend(gap(last, run)),
+                None => text.reserve(std::mem::take(&mut room)),
             }
-            if !text.trim().is_empty() {
-                texts.push((rule, text));
-            }
+            text.push_str(self.text.get(run.from..run.to).unwrap_or_default());
         }
+        let told = told.into_iter().filter(|(_, _, text, _)| !text.trim().is_empty());
+        let texts = told.map(|(_, rule, text, _)| (rule, text)).collect();
         self.text.clear();
         self.runs.clear();
         self.covers.clear();
