@@ -234,7 +234,7 @@ impl<'d, 'a> Drawer<'d, 'a, '_> {
         let contents = page.dict.get("Contents");
         let several = contents.and_then(|contents| document.resolve(contents).array());
         let streams = several.or_else(|| contents.map(std::slice::from_ref)).unwrap_or_default();
-        let mut data: Vec<u8> = Vec::new();
+        let mut parts: Vec<Bytes> = Vec::new();
         let is_worn = several.is_some_and(|several| self.is_worn(several, MOST_TIMES));
         let streams = if is_worn { &[] } else { streams };
         for index in streams.iter().filter_map(|stream| document.target(stream)) {
@@ -244,11 +244,15 @@ impl<'d, 'a> Drawer<'d, 'a, '_> {
             known.times = known.times.saturating_add(1);
             if part.len() <= SHORT || known.times <= MOST_TIMES {
                 budget.spend(Resource::Steps, count(part.len() / 8))?;
-                data.extend_from_slice(&part);
-                data.push(b'\n');
+                parts.push(part);
             }
         }
-        self.run(data.into(), page.resources, None, budget)?;
+        // Most pages have one stream, which needs no copy. A token ends where its stream does (§7.8.2).
+        let data = match parts.as_slice() {
+            [only] => only.clone(),
+            several => several.join(&b'\n').into(),
+        };
+        self.run(data, page.resources, None, budget)?;
         self.annotations(page, budget)
     }
 

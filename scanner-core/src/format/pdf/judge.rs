@@ -55,10 +55,11 @@ enum Trigger {
 pub(super) fn judge(document: &Document<'_>, notes: &mut Notes, budget: &mut Budget) -> Result<Judged, Stop> {
     let mut judge =
         Judge { document, notes, judged: Judged::default(), links: 0, first_link: 0, automatic: Vec::new() };
+    let mut waiting = Vec::new();
     for (index, item) in document.items.iter().enumerate() {
         budget.spend(Resource::Steps, 10)?;
         judge.item(index, item);
-        let mut waiting = vec![&item.object];
+        waiting.push(&item.object);
         while let Some(value) = waiting.pop() {
             match value {
                 Object::Array(values) => waiting.extend(values.iter().filter(|value| is_container(value))),

@@ -58,128 +58,101 @@ fn is_regular(byte: u8) -> bool {
 #[derive(Clone, Debug)]
 pub(super) struct Lexer<'a> {
     data: &'a [u8],
-    at: usize,
+    /// The end of `data` that is not read yet.
+    rest: &'a [u8],
 }
 
 impl<'a> Lexer<'a> {
     pub(super) fn new(data: &'a [u8], at: usize) -> Self {
-        Self { data, at: at.min(data.len()) }
+        Self { data, rest: data.get(at..).unwrap_or_default() }
     }
 
     pub(super) fn position(&self) -> usize {
-        self.at
+        self.data.len().saturating_sub(self.rest.len())
     }
 
     pub(super) fn seek(&mut self, at: usize) {
-        self.at = at.min(self.data.len());
+        self.rest = self.data.get(at..).unwrap_or_default();
     }
 
     pub(super) fn rest(&self) -> &'a [u8] {
-        self.data.get(self.at..).unwrap_or_default()
+        self.rest
     }
 
-    fn peek(&self) -> Option<u8> {
-        self.data.get(self.at).copied()
-    }
-
-    fn step(&mut self, by: usize) {
-        self.at = self.at.saturating_add(by).min(self.data.len());
+    /// The next bytes, as many as that.
+    fn take(&mut self, length: usize) -> &'a [u8] {
+        let (taken, rest) = self.rest.split_at_checked(length).unwrap_or((self.rest, &[]));
+        self.rest = rest;
+        taken
     }
 
     /// Over white space and comments.
     pub(super) fn skip_white(&mut self) {
-        loop {
-            let rest = self.rest();
-            let white = rest.iter().position(|byte| !is_white(*byte)).unwrap_or(rest.len());
-            self.step(white);
-            if self.peek() != Some(b'%') {
+        while let [first, tail @ ..] = self.rest {
+            if is_white(*first) {
+                self.rest = tail;
+            } else if *first == b'%' {
+                self.take(memchr::memchr2(b'\n', b'\r', self.rest).unwrap_or(usize::MAX));
+            } else {
                 return;
             }
-            let line = memchr::memchr2(b'\n', b'\r', self.rest()).unwrap_or(usize::MAX);
-            self.step(line);
         }
     }
 
     /// The bytes as long as they are regular characters.
     fn regular(&mut self) -> &'a [u8] {
-        let rest = self.rest();
-        let length = rest.iter().position(|byte| !is_regular(*byte)).unwrap_or(rest.len());
-        self.step(length);
-        rest.get(..length).unwrap_or_default()
+        let rest = self.rest;
+        self.take(rest.iter().position(|byte| !is_regular(*byte)).unwrap_or(rest.len()))
     }
 
     pub(super) fn next(&mut self) -> Token<'a> {
         self.skip_white();
-        let Some(first) = self.peek() else { return Token::End };
-        match first {
-            b'/' => {
-                self.step(1);
+        let rest = self.rest;
+        let (token, behind) = match rest {
+            [] => return Token::End,
+            [b'/', tail @ ..] => {
+                self.rest = tail;
+                return Token::Name(name(self.regular()));
+            }
+            [b'(', tail @ ..] => literal_end(tail),
+            [b'<', b'<', tail @ ..] => (Token::DictOpen, tail),
+            [b'<', tail @ ..] => match memchr::memchr(b'>', tail).and_then(|length| tail.split_at_checked(length)) {
+                Some((raw, behind)) => (Token::Hex(raw), behind.get(1..).unwrap_or_default()),
+                None => (Token::Endless, Default::default()),
+            },
+            [b'>', b'>', tail @ ..] => (Token::DictClose, tail),
+            [b'[', tail @ ..] => (Token::ArrayOpen, tail),
+            [b']', tail @ ..] => (Token::ArrayClose, tail),
+            [b'>' | b')' | b'{' | b'}', tail @ ..] => (Token::Word(rest.get(..1).unwrap_or_default()), tail),
+            [b'0'..=b'9' | b'+' | b'-' | b'.', ..] => {
                 let raw = self.regular();
-                Token::Name(name(raw))
+                return number(raw).unwrap_or(Token::Word(raw));
             }
-            b'(' => self.literal(),
-            b'<' if self.data.get(self.at.saturating_add(1)) == Some(&b'<') => {
-                self.step(2);
-                Token::DictOpen
-            }
-            b'<' => {
-                let from = self.at.saturating_add(1);
-                let Some(length) = self.data.get(from..).and_then(|rest| memchr::memchr(b'>', rest)) else {
-                    self.at = self.data.len();
-                    return Token::Endless;
-                };
-                let end = from.saturating_add(length);
-                self.at = end.saturating_add(1);
-                Token::Hex(self.data.get(from..end).unwrap_or_default())
-            }
-            b'>' if self.data.get(self.at.saturating_add(1)) == Some(&b'>') => {
-                self.step(2);
-                Token::DictClose
-            }
-            b'[' => {
-                self.step(1);
-                Token::ArrayOpen
-            }
-            b']' => {
-                self.step(1);
-                Token::ArrayClose
-            }
-            b'>' | b')' | b'{' | b'}' => {
-                let rest = self.rest();
-                self.step(1);
-                Token::Word(rest.get(..1).unwrap_or_default())
-            }
-            b'0'..=b'9' | b'+' | b'-' | b'.' => {
-                let raw = self.regular();
-                number(raw).unwrap_or(Token::Word(raw))
-            }
-            _ => Token::Word(self.regular()),
-        }
+            _ => return Token::Word(self.regular()),
+        };
+        self.rest = behind;
+        token
     }
+}
 
-    /// Round brackets in pairs, a backslash takes the next byte along (§7.3.4.2).
-    fn literal(&mut self) -> Token<'a> {
-        let from = self.at.saturating_add(1);
-        let mut at = from;
-        let mut open = 1_usize;
-        while let Some(found) = self.data.get(at..).and_then(|rest| memchr::memchr3(b'(', b')', b'\\', rest)) {
-            let here = at.saturating_add(found);
-            at = here.saturating_add(1);
-            match self.data.get(here) {
-                Some(b'\\') => at = at.saturating_add(1),
-                Some(b'(') => open = open.saturating_add(1),
-                _ => {
-                    open = open.saturating_sub(1);
-                    if open == 0 {
-                        self.at = at;
-                        return Token::Literal(self.data.get(from..here).unwrap_or_default());
-                    }
-                }
-            }
+/// A literal string whose first bracket is read, and what stands behind it. Round brackets come in pairs, a backslash
+/// takes the next byte along (§7.3.4.2).
+fn literal_end(text: &[u8]) -> (Token<'_>, &[u8]) {
+    let mut rest = text;
+    let mut open = 1_usize;
+    while let Some([mark, tail @ ..]) = memchr::memchr3(b'(', b')', b'\\', rest).and_then(|found| rest.get(found..)) {
+        rest = tail;
+        match mark {
+            b'\\' => rest = tail.get(1..).unwrap_or_default(),
+            b'(' => open = open.saturating_add(1),
+            _ => open = open.saturating_sub(1),
         }
-        self.at = self.data.len();
-        Token::Endless
+        if open == 0 {
+            let length = text.len().saturating_sub(tail.len()).saturating_sub(1);
+            return (Token::Literal(text.get(..length).unwrap_or_default()), tail);
+        }
     }
+    (Token::Endless, &[])
 }
 
 /// An integer or a real; what overflows or reads strangely (`--5`, `1.2.3`) as readers take it, where they do.

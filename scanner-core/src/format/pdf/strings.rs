@@ -73,8 +73,9 @@ pub(super) fn read(document: &Document<'_>, out: &mut Out<'_>, budget: &mut Budg
     let mut text = String::new();
     let mut runs: Vec<(u64, u64)> = Vec::new();
     let mut end = 0;
+    let mut waiting = Vec::new();
     for item in &document.items {
-        let mut waiting = vec![&item.object];
+        waiting.push(&item.object);
         while let Some(value) = waiting.pop() {
             match value {
                 Object::Array(values) => waiting.extend(values.iter().rev()),
