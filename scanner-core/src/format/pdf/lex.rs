@@ -88,14 +88,13 @@ impl<'a> Lexer<'a> {
 
     /// Over white space and comments.
     pub(super) fn skip_white(&mut self) {
-        while let [first, tail @ ..] = self.rest {
-            if is_white(*first) {
-                self.rest = tail;
-            } else if *first == b'%' {
-                self.take(memchr::memchr2(b'\n', b'\r', self.rest).unwrap_or(usize::MAX));
-            } else {
+        loop {
+            let rest = self.rest;
+            self.take(rest.iter().position(|byte| !is_white(*byte)).unwrap_or(rest.len()));
+            if self.rest.first() != Some(&b'%') {
                 return;
             }
+            self.take(memchr::memchr2(b'\n', b'\r', self.rest).unwrap_or(usize::MAX));
         }
     }
 
@@ -108,8 +107,14 @@ impl<'a> Lexer<'a> {
     pub(super) fn next(&mut self) -> Token<'a> {
         self.skip_white();
         let rest = self.rest;
+        let Some(first) = rest.first() else { return Token::End };
+        // Most tokens are words and numbers: they are not asked what else they might be.
+        if is_regular(*first) {
+            let raw = self.regular();
+            let number = if matches!(first, b'0'..=b'9' | b'+' | b'-' | b'.') { number(raw) } else { None };
+            return number.unwrap_or(Token::Word(raw));
+        }
         let (token, behind) = match rest {
-            [] => return Token::End,
             [b'/', tail @ ..] => {
                 self.rest = tail;
                 return Token::Name(name(self.regular()));
@@ -123,12 +128,7 @@ impl<'a> Lexer<'a> {
             [b'>', b'>', tail @ ..] => (Token::DictClose, tail),
             [b'[', tail @ ..] => (Token::ArrayOpen, tail),
             [b']', tail @ ..] => (Token::ArrayClose, tail),
-            [b'>' | b')' | b'{' | b'}', tail @ ..] => (Token::Word(rest.get(..1).unwrap_or_default()), tail),
-            [b'0'..=b'9' | b'+' | b'-' | b'.', ..] => {
-                let raw = self.regular();
-                return number(raw).unwrap_or(Token::Word(raw));
-            }
-            _ => return Token::Word(self.regular()),
+            _ => rest.split_at_checked(1).map_or((Token::End, rest), |(one, tail)| (Token::Word(one), tail)),
         };
         self.rest = behind;
         token

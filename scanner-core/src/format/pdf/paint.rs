@@ -262,7 +262,11 @@ impl Canvas {
         for run in &self.runs {
             let Some((_, _, text, last)) = told.iter_mut().find(|(sight, ..)| *sight == run.sight) else { continue };
             match last.replace(run) {
-                Some(last) => text.extend(gap(last, run)),
+                Some(last) => {
+                    if let Some(gap) = gap(last, run) {
+                        text.push(gap);
+                    }
+                }
                 None => text.reserve(std::mem::take(&mut room)),
             }
             text.push_str(self.text.get(run.from..run.to).unwrap_or_default());
