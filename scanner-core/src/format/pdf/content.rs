@@ -247,7 +247,9 @@ impl<'d, 'a> Drawer<'d, 'a, '_> {
                 parts.push(part);
             }
         }
-        // Most pages have one stream, which needs no copy. A token ends where its stream does (§7.8.2).
+        // A token ends where its stream does (§7.8.2): each end counts as a byte, the last one too.
+        budget.spend(Resource::Steps, u64::from(!parts.is_empty()))?;
+        // Most pages have one stream, which needs no copy.
         let data = match parts.as_slice() {
             [only] => only.clone(),
             several => several.join(&b'\n').into(),
