@@ -104,16 +104,24 @@ impl<'a> Lexer<'a> {
         self.take(rest.iter().position(|byte| !is_regular(*byte)).unwrap_or(rest.len()))
     }
 
+    /// Most tokens are words and numbers: they are told where they are asked for, and cost no call.
+    #[inline]
     pub(super) fn next(&mut self) -> Token<'a> {
         self.skip_white();
-        let rest = self.rest;
-        let Some(first) = rest.first() else { return Token::End };
-        // Most tokens are words and numbers: they are not asked what else they might be.
-        if is_regular(*first) {
-            let raw = self.regular();
-            let number = if matches!(first, b'0'..=b'9' | b'+' | b'-' | b'.') { number(raw) } else { None };
-            return number.unwrap_or(Token::Word(raw));
+        match self.rest.first() {
+            Some(b'0'..=b'9' | b'+' | b'-' | b'.') => {
+                let raw = self.regular();
+                number(raw).unwrap_or(Token::Word(raw))
+            }
+            Some(first) if is_regular(*first) => Token::Word(self.regular()),
+            Some(_) => self.delimited(),
+            None => Token::End,
         }
+    }
+
+    /// What begins with a delimiter.
+    fn delimited(&mut self) -> Token<'a> {
+        let rest = self.rest;
         let (token, behind) = match rest {
             [b'/', tail @ ..] => {
                 self.rest = tail;

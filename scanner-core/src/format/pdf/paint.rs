@@ -178,6 +178,8 @@ impl Canvas {
     }
 
     /// The characters from there on are shown.
+    // Called once for each operator: as a call, the brush goes through memory.
+    #[inline]
     pub(super) fn run(&mut self, from: usize, brush: &Brush) {
         let to = self.text.len();
         if to == from {
