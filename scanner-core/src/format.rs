@@ -109,6 +109,7 @@ mod xml;
 pub(crate) mod zip;
 
 pub(crate) use cleaning::Clean;
+pub(crate) use letters::Plane;
 pub(crate) use text::inspect_broken;
 
 /// Parts that several formats have.
@@ -123,6 +124,7 @@ mod exif;
 mod fields;
 mod ifd;
 mod keras;
+pub(crate) mod letters;
 mod markup;
 mod names;
 mod office;
@@ -164,6 +166,10 @@ pub(crate) struct Out<'a> {
     pub(crate) texts: Vec<TextView>,
     /// Things inside, looked at when their turn comes.
     pub(crate) children: Vec<Artifact>,
+    /// Pictures whose letters are to be read.
+    pub(crate) pictures: Vec<Plane>,
+    /// Its pixels were looked at, or it is told what of them was not.
+    pub(crate) is_looked_at: bool,
 }
 
 impl<'a> Out<'a> {
@@ -173,7 +179,16 @@ impl<'a> Out<'a> {
         findings: &'a mut Findings,
         gaps: &'a mut Vec<Gap>,
     ) -> Self {
-        Self { artifact, subject, findings, gaps, texts: Vec::new(), children: Vec::new() }
+        Self {
+            artifact,
+            subject,
+            findings,
+            gaps,
+            texts: Vec::new(),
+            children: Vec::new(),
+            pictures: Vec::new(),
+            is_looked_at: false,
+        }
     }
 
     /// Something seen. Its fingerprint is made from the bytes under its span, or from its words where it has none.
@@ -202,6 +217,11 @@ impl<'a> Out<'a> {
         }
     }
 
+    /// How many gaps there are beyond the first so many.
+    pub(crate) fn gaps_since(&self, before: usize) -> usize {
+        self.gaps.len().saturating_sub(before)
+    }
+
     /// A part that nothing here can look into.
     pub(crate) fn unsupported(&mut self, what: impl Into<String>) {
         self.gap(Gap::new(Reason::Unsupported, what));
@@ -210,6 +230,12 @@ impl<'a> Out<'a> {
     /// A text to read.
     pub(crate) fn read(&mut self, text: TextView) {
         self.texts.push(text);
+    }
+
+    /// The pixels of a picture, which are to be shown to who knows letters; `None` where there are none to read.
+    pub(crate) fn show(&mut self, picture: Option<Plane>) {
+        self.pictures.extend(picture);
+        self.is_looked_at = true;
     }
 
     /// Something inside, with the name it has there.
@@ -236,6 +262,7 @@ pub(crate) mod testing {
         pub(crate) gaps: Vec<Gap>,
         pub(crate) texts: Vec<TextView>,
         pub(crate) children: Vec<Artifact>,
+        pub(crate) pictures: Vec<Plane>,
         budget: Budget,
     }
 
@@ -292,9 +319,9 @@ pub(crate) mod testing {
             let subject = Subject { bytes: &bytes, kind };
             let mut out = Out::new(ArtifactId(0), &subject, &mut findings, &mut gaps);
             let stop = (format.inspect)(&subject, &mut out, &mut budget).err();
-            let Out { texts, children, .. } = out;
+            let Out { texts, children, pictures, .. } = out;
             gaps.extend(stop.map(Stop::into_gap));
-            Self { findings: findings.finish().0, gaps, texts, children, budget }
+            Self { findings: findings.finish().0, gaps, texts, children, pictures, budget }
         }
 
         /// Findings, worst first, then gaps, one line each: `medium malformed.crc 29..33`, `gap malformed offset 8`.

@@ -34,6 +34,8 @@ pub enum Resource {
     Pixels,
     /// Pixels looked through for QR codes, all pictures together; at zero nobody looks for any.
     CodePixels,
+    /// Pixels handed on to be read by an engine that knows letters, all pictures together; at zero none are.
+    LetterPixels,
     /// The longer side of the largest picture.
     Side,
     /// Frames of animations, all together.
@@ -56,7 +58,7 @@ const MIB: u64 = 1024 * 1024;
 
 impl Resource {
     /// Every resource, in the order in which verdicts list them.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::EnvelopeBytes,
         Self::ArtifactBytes,
         Self::UnpackedBytes,
@@ -69,6 +71,7 @@ impl Resource {
         Self::NormalizedBytes,
         Self::Pixels,
         Self::CodePixels,
+        Self::LetterPixels,
         Self::Side,
         Self::Frames,
         Self::Objects,
@@ -127,6 +130,8 @@ impl Resource {
             Self::Pixels => ("pixels", 67_108_864),
             // Unpacking pixels costs several times all else that is asked of a picture: whoever wants it says so.
             Self::CodePixels => ("code_pixels", 0),
+            // A second for a million of them, in a program that not everybody has: whoever wants it says so.
+            Self::LetterPixels => ("letter_pixels", 0),
             Self::Side => ("side", 65_535),
             Self::Frames => ("frames", 500),
             Self::Objects => ("objects", 200_000),

@@ -17,7 +17,7 @@ pub use statement::{Statement, sign_receipt, sign_review, utc};
 use crate::{
     finding::{Finding, sha256_hex},
     limits::{Limits, Resource},
-    scan::{Report, Review, is_secret},
+    scan::{Report, Review, answer_in_receipt, is_secret},
     verdict::{Release, Verdict},
 };
 
@@ -84,7 +84,7 @@ impl Receipt {
                     "version": engine.version,
                     "database": engine.database,
                     "database_time": engine.database_time,
-                    "answer": engine.answer,
+                    "answer": answer_in_receipt(engine, scan.scanner.binding()),
                 })).collect::<Vec<_>>(),
                 "review": verdict.review().map(Review::to_fact),
             },

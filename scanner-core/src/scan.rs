@@ -23,16 +23,22 @@ use crate::{
 
 mod engines;
 mod input;
+mod letters;
 mod lies;
 mod report;
 mod review;
+mod words;
 
 pub use input::{EngineAnswer, Facts, Input, Kind};
+pub(crate) use letters::answer_in_receipt;
+pub use letters::{Answers, Letters, Picture, letters_answer};
 pub use report::{ArtifactRecord, Refusal, Report, Scan, SourceRecord};
 pub(crate) use review::is_secret;
 pub use review::{About, Review, Ruling};
 
+use letters::Known;
 use lies::{TRAILING, compare_types};
+use words::{path_segment, shorten};
 
 /// Scans inputs with one set of rules under one set of limits. Cheap to clone, pure, usable from many threads.
 #[derive(Clone, Debug)]
@@ -40,12 +46,14 @@ pub struct Scanner {
     rules: RuleSet,
     limits: Limits,
     binding: Option<Binding>,
+    /// What pictures say, where an engine has read them already: what is released is scanned with that.
+    known: Option<Known>,
 }
 
 impl Scanner {
     /// A scanner with these rules under these limits.
     pub fn new(rules: RuleSet, limits: Limits) -> Self {
-        Self { rules, limits, binding: None }
+        Self { rules, limits, binding: None, known: None }
     }
 
     /// The same, with a key that receipts bind guessable content with.
@@ -71,13 +79,22 @@ impl Scanner {
 
     /// Scans one input. Whatever its bytes are, this returns: they yield findings and gaps.
     pub fn scan(&self, input: Input) -> Report {
-        self.scan_beside(input, Vec::new)
+        self.scan_beside(input, |_| Answers::default())
     }
 
     /// The same, beside engines that look at the same input meanwhile: `engines` is asked for their answers once
-    /// everything here was looked at, and may wait for them. The report is the one of an input that brought these
-    /// answers as [`Facts`].
-    pub fn scan_beside(&self, mut input: Input, engines: impl FnOnce() -> Vec<EngineAnswer>) -> Report {
+    /// everything here was looked at, and may wait for them. Where letters are asked for (`letter_pixels`) it is given
+    /// the pictures. The report is the one of an input that brought these answers as [`Facts`].
+    ///
+    /// ```
+    /// use scanner_core::{EngineAnswer, Input, Limits, Reason, RuleSet, Scanner};
+    /// let scanner = Scanner::new(RuleSet::built_in(&[])?, Limits::default());
+    /// let silent = || vec![EngineAnswer::of("clamav", "unavailable: silent for 5 s")];
+    /// let report = scanner.scan_beside(Input::text("3 rows"), |_pictures| silent().into());
+    /// assert_eq!(report.gaps[0].reason, Reason::EngineUnavailable);
+    /// # Ok::<(), scanner_core::SettingsError>(())
+    /// ```
+    pub fn scan_beside(&self, mut input: Input, engines: impl FnOnce(&[Picture]) -> Answers) -> Report {
         let mut run = Run {
             rules: &self.rules,
             watch: Watch::default(),
@@ -90,6 +107,7 @@ impl Scanner {
             records: Vec::new(),
             queue: VecDeque::new(),
             tail: Vec::new(),
+            pictures: Vec::new(),
         };
         let size = u64::try_from(input.bytes.len()).unwrap_or(u64::MAX);
         let mut source = SourceRecord {
@@ -130,9 +148,13 @@ impl Scanner {
         while let Some(next) = run.queue.pop_front() {
             run.look_at(next);
         }
-        input.facts.engines.extend(engines());
+        let answers_of_engines = engines(&run.pictures);
+        input.facts.engines.extend(answers_of_engines.engines);
+        input.facts.letters.extend(answers_of_engines.letters);
         run.hear(&input.facts.engines);
-        run.finish(self, source, refusal, bundle, answers, input)
+        let known = run.read_letters(&input.facts, self);
+        let scanner = Self { known, ..self.clone() };
+        run.finish(&scanner, source, refusal, bundle, answers, input)
     }
 }
 
@@ -184,6 +206,8 @@ struct Run<'a> {
     queue: VecDeque<Queued>,
     /// The end of the text read last: a string of the watch list may go on in the next one.
     tail: Vec<u8>,
+    /// Pictures whose letters are to be read.
+    pictures: Vec<Picture>,
 }
 
 impl Run<'_> {
@@ -338,6 +362,7 @@ impl Run<'_> {
         let (name, declared, path) = (record.name.clone(), record.declared.clone(), record.path.clone());
 
         let subject = Subject { bytes: &bytes, kind };
+        let gaps_before = self.gaps.len();
         let mut out = Out::new(id, &subject, &mut self.findings, &mut self.gaps);
         if let Some(claim) = claim {
             let checked = format::claim::check(claim, &unpacked, &Place::default(), &mut out, &mut self.budget);
@@ -361,7 +386,12 @@ impl Run<'_> {
         } else if !kind.is_opaque() {
             out.unsupported(format!("nothing here looks into {} yet", kind.mime));
         }
+        if stops.is_empty() && !out.is_looked_at && out.gaps_since(gaps_before) == 0 {
+            format::letters::nobody_looked(kind, &mut out, &self.budget);
+        }
         let (mut texts, children) = (std::mem::take(&mut out.texts), std::mem::take(&mut out.children));
+        let pictures = std::mem::take(&mut out.pictures);
+        self.pictures.extend(pictures.into_iter().map(|plane| Picture::of(id, plane)));
         texts.extend(full_name.map(|name| TextView::beside(name, "name")));
         let reading =
             Reading { rules: self.rules, watch: &self.watch, label: kind.label, name: name.as_deref(), artifact: id };
@@ -434,18 +464,6 @@ impl Run<'_> {
     }
 }
 
-/// Longest name, declared type or pointer that a record repeats, in bytes. A member's path repeats those around it.
-const LONGEST_WORDS: usize = 1_024;
-
-/// Cuts untrusted words at [`LONGEST_WORDS`], and says so.
-fn shorten(words: &mut String) {
-    if words.len() > LONGEST_WORDS {
-        let end = words.floor_char_boundary(LONGEST_WORDS);
-        words.truncate(end);
-        words.push('…');
-    }
-}
-
 /// What is left of a member's packed bytes once its stream has ended. Zeros are how tapes and blocks are filled up.
 fn behind_the_stream(rest: Bytes, out: &mut Out<'_>) {
     if rest.iter().all(|byte| *byte == 0) {
@@ -470,22 +488,6 @@ pub fn rules_in_code() -> impl Iterator<Item = &'static Rule> {
         .chain(provider::RULES)
         .copied()
         .chain(RuleSet::coded())
-}
-
-/// One segment of a path: `!`, `%` and control characters percent-encoded, byte by byte.
-fn path_segment(name: &str) -> String {
-    let mut out = String::with_capacity(name.len());
-    for character in name.chars() {
-        if matches!(character, '!' | '%') || character.is_control() {
-            let mut buffer = [0; 4];
-            for byte in character.encode_utf8(&mut buffer).bytes() {
-                out.push_str(&format!("%{byte:02X}"));
-            }
-        } else {
-            out.push(character);
-        }
-    }
-    out
 }
 
 /// The envelope's own status and those of its calls: the worst wins.

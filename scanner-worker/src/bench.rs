@@ -115,7 +115,9 @@ impl Bench {
         input.context.clone_from(&job.context);
         input.facts = job.facts();
         input.facts.reviews = reviews(&job.reviews)?;
-        let report = self.scanner.scan_beside(input, || engines().into_iter().map(EngineAnswer::from).collect());
+        let report = self
+            .scanner
+            .scan_beside(input, |_| engines().into_iter().map(EngineAnswer::from).collect::<Vec<_>>().into());
         let now = today(job.now.as_deref());
         let verdict = report.decide(policy, &audiences, now);
         let receipt = verdict.receipt();

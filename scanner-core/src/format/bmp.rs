@@ -86,8 +86,8 @@ fn picture(walk: &mut Walk<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Resul
         }
         Packing::Rows => {
             let end = rows(walk, &dib, start, header, out, budget);
-            if let Err(exhausted) = codes(walk.bytes, &dib, header_end, start..end, out, budget) {
-                walk.account.no_codes(exhausted);
+            if let Err(exhausted) = look_through(walk.bytes, &dib, header_end, start..end, out, budget) {
+                walk.account.not_looked_through(exhausted);
             }
             end
         }
@@ -96,6 +96,8 @@ fn picture(walk: &mut Walk<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Resul
             walk.size(dib.size, header, None, out, budget);
             let end = start.saturating_add(usize::try_from(dib.told_bytes).unwrap_or(usize::MAX)).min(length);
             out.child(Source::stored(walk.bytes.slice(start..end)), None);
+            // Its pixels are those of the picture in it.
+            out.is_looked_at = true;
             end
         }
         Packing::Fax => {
@@ -129,9 +131,8 @@ fn rows(
     start.saturating_add(usize::try_from(needed).unwrap_or(usize::MAX)).min(length)
 }
 
-/// Looks for codes in rows that are not packed. They come from the bottom: what is read is the picture in a mirror, and
-/// codes are read in mirrors.
-fn codes(
+/// Looks through rows that are not packed. Most come from the bottom.
+fn look_through(
     bytes: &[u8],
     dib: &Dib,
     colours: usize,
@@ -163,6 +164,9 @@ fn codes(
             ),
             bits => grey.row(y, picture::samples(row, u8::try_from(bits).unwrap_or(8).min(8)).map(shade)),
         }
+    }
+    if !dib.is_from_top {
+        grey.turn_over();
     }
     qr::read(grey, rows, out, budget)
 }

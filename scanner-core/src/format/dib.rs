@@ -27,6 +27,8 @@ pub(super) struct Dib {
     /// Bytes of the header itself.
     pub(super) header_bytes: u32,
     pub(super) size: Size,
+    /// The first row is the one at the top.
+    pub(super) is_from_top: bool,
     pub(super) bits: u16,
     pub(super) packing: Packing,
     /// Bytes of pixels that the header tells; zero when it does not.
@@ -69,6 +71,7 @@ impl Dib {
             let dib = Self {
                 header_bytes,
                 size: Size::new(width.into(), height.into()),
+                is_from_top: false,
                 bits,
                 packing: Packing::Rows,
                 told_bytes: 0,
@@ -121,6 +124,7 @@ impl Dib {
         let dib = Self {
             header_bytes,
             size: Size::new(width.unsigned_abs(), height.unsigned_abs()),
+            is_from_top: height < 0,
             bits,
             packing,
             told_bytes,

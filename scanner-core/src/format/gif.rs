@@ -7,7 +7,7 @@ use bytes::Bytes;
 use crate::{
     finding::{Place, Stop},
     format::{
-        Format, Out, Subject, exif,
+        Format, Out, Subject, exif, letters,
         picture::{self, Size, Walk, mild, say},
         qr::{self, Grey},
     },
@@ -65,6 +65,7 @@ fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Res
         palette: Vec::new(),
         at: 0,
         is_drawn: false,
+        is_unread: false,
         end: None,
     };
     let walked = picture.walk(out, budget);
@@ -82,6 +83,8 @@ struct Picture<'a> {
     at: usize,
     /// There was a frame.
     is_drawn: bool,
+    /// It was told that frames are not read.
+    is_unread: bool,
     /// One behind the trailer.
     end: Option<usize>,
 }
@@ -154,9 +157,18 @@ impl Picture<'_> {
             self.walk.opaque(blocks.whole, &place("pixels", pixels_at), out, budget);
             return Ok(());
         };
-        let grey = if self.walk.frames() <= LOOKED_THROUGH { Grey::of(size, budget) } else { Ok(None) };
+        let is_late = self.walk.frames() > LOOKED_THROUGH;
+        if letters::have_room(size) && (is_late || size != self.screen) && !self.is_unread {
+            self.is_unread = true;
+            letters::unread(
+                "frames beyond the first four, or drawn into another, are not read for letters",
+                out,
+                budget,
+            );
+        }
+        let grey = if is_late { Ok(None) } else { Grey::of(size, budget) };
         let mut grey = grey.unwrap_or_else(|exhausted| {
-            self.walk.account.no_codes(exhausted);
+            self.walk.account.not_looked_through(exhausted);
             None
         });
         if grey.is_some() {
@@ -171,7 +183,7 @@ impl Picture<'_> {
                 grey.row(y, row.iter().map(|index| palette.get(usize::from(*index)).copied().unwrap_or(0)));
             });
             if let Err(exhausted) = qr::read(grey, blocks.whole, out, budget) {
-                self.walk.account.no_codes(exhausted);
+                self.walk.account.not_looked_through(exhausted);
             }
         }
         Ok(())

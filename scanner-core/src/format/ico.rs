@@ -8,6 +8,7 @@ use crate::{
     format::{
         Format, Out, Subject,
         dib::{self, Dib, Packing},
+        letters,
         picture::{self, Size, Walk, mild, say},
     },
     limits::{Budget, Resource},
@@ -39,6 +40,8 @@ const HEADER: usize = 6;
 const ENTRY: usize = 16;
 
 fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
+    // Each of its pictures is looked at, or told of.
+    out.is_looked_at = true;
     let mut walk = Walk::over(subject.bytes);
     let walked = directory(&mut walk, out, budget);
     walk.unread(&walked, HEADER, true, out, budget);
@@ -137,6 +140,9 @@ fn bitmap(walk: &mut Walk<'_>, entry: &Entry, out: &mut Out<'_>, budget: &mut Bu
         return Ok(());
     }
     dib.size.height = dib.size.height.div_ceil(2);
+    if letters::have_room(dib.size) {
+        letters::unread("the letters of a bitmap in an icon are not read", out, budget);
+    }
     compare(entry, dib.size, out);
     let before = count(header.len()).saturating_add(dib.table_bytes);
     let room = count(entry.range.len()).saturating_sub(before);

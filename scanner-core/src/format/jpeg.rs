@@ -67,7 +67,7 @@ const TEM: u8 = 0x01;
 
 fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
     let mut picture = Picture::of(subject.bytes);
-    picture.store = (budget.limits().get(Resource::CodePixels) > 0).then(Store::default);
+    picture.store = qr::is_wanted(budget).then(Store::default);
     let walked = picture.walk(out, budget);
     picture.finish(&walked, out, budget);
     walked
@@ -326,7 +326,7 @@ impl<'a> Picture<'a> {
         let grey = shades::grey(store, frame, &scan, packed, budget);
         let read = grey.and_then(|grey| grey.map_or(Ok(()), |grey| qr::read(grey, data, out, budget)));
         if let Err(exhausted) = read {
-            self.walk.account.no_codes(exhausted);
+            self.walk.account.not_looked_through(exhausted);
         }
     }
 

@@ -31,6 +31,7 @@ mod notes;
 mod object;
 mod pages;
 mod paint;
+mod pictures;
 mod rules;
 mod strings;
 mod xref;
@@ -216,6 +217,7 @@ impl<'d, 'a> Contents<'d, 'a, '_> {
         let pages = pages::walk(document, self.notes, budget)?;
         let read = content::read(document, &pages, self.notes, &mut self.opened, out, budget);
         self.measure(budget)?;
+        pictures::look_through(document, out, budget)?;
         read
     }
 

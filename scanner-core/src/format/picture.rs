@@ -60,9 +60,9 @@ impl Account {
         self.limits.entry(resource).or_insert(detail);
     }
 
-    /// Codes in the pixels were not looked for, or not all of them.
-    pub(super) fn no_codes(&mut self, Exhausted(resource): Exhausted) {
-        self.refused(resource, format!("the limit on {resource} was reached: QR codes were not all looked for"));
+    /// Pixels were not looked through for what stands in them, or not all of them.
+    pub(super) fn not_looked_through(&mut self, Exhausted(resource): Exhausted) {
+        self.refused(resource, format!("the limit on {resource} was reached: not all pixels were looked through"));
     }
 
     pub(super) fn into_gaps(self, out: &mut Out<'_>) {

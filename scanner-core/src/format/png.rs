@@ -89,6 +89,8 @@ struct Picture<'a> {
     /// Ranges of the packed pixels.
     pieces: Vec<Range<usize>>,
     animation: Option<Animation>,
+    /// It was told that frames are not read.
+    is_unread: bool,
     /// Said once that there are frames and no animation.
     is_stray_reported: bool,
     /// A limit refused pixels or frames: no more are looked at.
@@ -117,6 +119,7 @@ impl<'a> Picture<'a> {
             data: Data::Before,
             pieces: Vec::new(),
             animation: None,
+            is_unread: false,
             is_stray_reported: false,
             is_refused: false,
             is_ended: false,

@@ -22,7 +22,7 @@ mod segments;
 mod symbol;
 
 pub(super) use super::markup::rules::{PROTOCOL, SCRIPT_URL};
-pub(super) use grey::Grey;
+pub(super) use grey::{Grey, is_wanted};
 
 pub(super) static CODE: Rule = Rule::built_in(
     "picture/code",
@@ -36,8 +36,15 @@ pub(super) static CODE: Rule = Rule::built_in(
     },
 );
 
-/// Reads the codes of a picture, whose pixels are packed in that range of the file.
+/// Looks through a picture, whose pixels are packed in that range of the file: hands it on for its letters, and reads its
+/// codes.
 pub(super) fn read(grey: Grey, at: Range<usize>, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Exhausted> {
+    let plane = grey.plane(Span { start: count(at.start), end: count(at.end) });
+    out.show(plane);
+    grey.for_codes().map_or(Ok(()), |grey| codes(grey, at, out, budget))
+}
+
+fn codes(grey: Grey, at: Range<usize>, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Exhausted> {
     let dark = grey.darkness();
     let centres = finder::find(&dark, budget)?;
     let found = grid::read(&dark, &centres, budget)?;

@@ -263,14 +263,14 @@ impl Picture<'_> {
     /// Looks for codes in a picture that does not move.
     fn codes(&mut self, end: usize, out: &mut Out<'_>, budget: &mut Budget) {
         let Some(size) = self.image.filter(|_| self.walk.frames() == 0) else { return };
-        if budget.limits().get(Resource::CodePixels) > 0 && size.area() > shades::MOST_PIXELS {
-            return out.unsupported("nothing here looks for QR codes in so large a picture of this kind");
+        if qr::is_wanted(budget) && size.area() > shades::MOST_PIXELS {
+            return out.unsupported("nothing here looks through the pixels of so large a picture of this kind");
         }
         let file = self.walk.bytes.get(..end).unwrap_or_default();
         let grey = shades::grey(file, size, budget);
         let read = grey.and_then(|grey| grey.map_or(Ok(()), |grey| qr::read(grey, HEAD..end, out, budget)));
         if let Err(exhausted) = read {
-            self.walk.account.no_codes(exhausted);
+            self.walk.account.not_looked_through(exhausted);
         }
     }
 }

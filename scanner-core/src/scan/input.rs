@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 
-use super::Review;
+use super::{Letters, Review};
 use crate::{bundle::Bundle, envelope::Attachment, finding::Reason};
 
 /// What an input is, as far as the caller knows.
@@ -54,6 +54,9 @@ pub struct Facts {
     pub death: Option<(Reason, String)>,
     /// What external engines said.
     pub engines: Vec<EngineAnswer>,
+    /// What an engine read in pictures. It is never recorded: whoever repeats a scan gives it again, and it counts only
+    /// where the engine's recorded answer is about these very words.
+    pub letters: Vec<Letters>,
     /// What people said, in statements whose signatures were checked. The one that counts is recorded.
     pub reviews: Vec<Review>,
 }
@@ -77,7 +80,8 @@ pub struct EngineAnswer {
     pub database: String,
     /// When its database was made.
     pub database_time: String,
-    /// What it said: `clean`, `found: NAME` or `unavailable: WHY`. Anything else counts as the last.
+    /// What it said: `clean`, `found: NAME`, `unavailable: WHY`, or what [`letters_answer`](super::letters_answer) makes
+    /// of pictures that were read. Anything else counts as the third.
     pub answer: String,
 }
 

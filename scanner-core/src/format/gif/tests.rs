@@ -168,3 +168,20 @@ proptest! {
         prop_assert!(whole.pixels() <= pieces.len() as u64 * MOST_PIXELS_PER_BYTE);
     }
 }
+
+/// Frames that are not read as a person sees them are a gap where letters are asked for, once for all of them.
+#[test]
+fn frames_that_nobody_reads_are_told() {
+    let shown = |sizes: &[(u16, u16)]| {
+        let frames: Vec<Vec<u8>> = sizes.iter().map(|(w, h)| image(*w, *h, &codes((w * h).into()))).collect();
+        let file = [screen(9, 8), frames.concat(), vec![0x3b]].concat();
+        let seen = Seen::with(&FORMAT, "gif", &file, Resource::LetterPixels, 1000);
+        (seen.pictures.len(), seen.facts().iter().filter(|fact| fact.starts_with("gap unsupported")).count())
+    };
+    assert_eq!(shown(&[(9, 8)]), (1, 0));
+    assert_eq!(shown(&[(9, 8); 4]), (4, 0));
+    assert_eq!(shown(&[(9, 8); 5]), (4, 1));
+    assert_eq!(shown(&[(9, 8); 7]), (4, 1));
+    assert_eq!(shown(&[(9, 8), (8, 8)]), (2, 1), "drawn into another");
+    assert_eq!(shown(&[(9, 8), (7, 8)]), (1, 0), "no letter has room in it");
+}

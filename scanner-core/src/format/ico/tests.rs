@@ -89,3 +89,16 @@ fn cut_icons_are_never_clean() {
         assert!(!seen(&whole[..length]).facts().is_empty(), "cut at {length}");
     }
 }
+
+#[test]
+fn bitmaps_that_nobody_reads_are_told() {
+    let large = |side: u32| {
+        let mut bytes = bitmap();
+        bytes[4..8].copy_from_slice(&side.to_le_bytes());
+        bytes[8..12].copy_from_slice(&(side * 2).to_le_bytes());
+        bytes.resize(40 + usize::try_from(side * side * 4 + side * 4).unwrap(), 0);
+        ico(&[(u8::try_from(side).unwrap(), 22, u32::try_from(bytes.len()).unwrap())], &bytes)
+    };
+    let gaps = |side, letters| Seen::with(&FORMAT, "ico", &large(side), Resource::LetterPixels, letters).gaps.len();
+    assert_eq!((gaps(8, 1), gaps(7, 1), gaps(8, 0)), (1, 0, 0));
+}

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::{
-    format::Out,
+    format::{Out, letters},
     limits::{Budget, Resource},
     reader::Reader,
 };
@@ -117,6 +117,11 @@ impl Picture<'_> {
         if let Some(Frame { header: Some(header), at, pieces }) =
             self.animation.as_mut().and_then(|animation| animation.frame.take())
         {
+            let full = self.header.as_ref().map(|(full, _)| full.size());
+            if full != Some(header.size()) && letters::have_room(header.size()) && !self.is_unread {
+                self.is_unread = true;
+                letters::unread("frames that are drawn into another are not read for letters", out, budget);
+            }
             self.judge(&header, &at, &pieces, is_cut, out, budget);
         }
     }

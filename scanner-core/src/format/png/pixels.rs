@@ -53,14 +53,14 @@ impl Picture<'_> {
             let colours = self.bytes.get(self.colours.clone()).unwrap_or_default();
             let shades = Shades::of(header, colours, budget);
             let mut shades = shades.unwrap_or_else(|exhausted| {
-                self.account.no_codes(exhausted);
+                self.account.not_looked_through(exhausted);
                 None
             });
             let outcome = check(header, self.bytes, pieces, shades.as_mut(), budget)?;
             let from = pieces.first().map_or(outcome.at, |piece| piece.start);
             let read = shades.map(|shades| qr::read(shades.into_grey(), from..outcome.at.max(from), out, budget));
             if let Some(Err(exhausted)) = read {
-                self.account.no_codes(exhausted);
+                self.account.not_looked_through(exhausted);
             }
             Ok(outcome)
         });

@@ -1,7 +1,11 @@
 //! A picture in shades of grey, and which of its pixels are dark.
 
 use crate::{
-    format::picture::Size,
+    finding::Span,
+    format::{
+        letters::{self, Plane},
+        picture::Size,
+    },
     limits::{Budget, Exhausted, Resource},
 };
 
@@ -27,28 +31,83 @@ pub(in crate::format) struct Grey {
     width: usize,
     height: usize,
     shades: Vec<u8>,
+    /// Every so many rows and columns codes are looked for; zero where nobody looks for any.
+    codes_step: usize,
+    /// Whether its letters are to be read.
+    is_for_letters: bool,
+}
+
+/// Whether anybody looks at pixels in this scan.
+pub(in crate::format) fn is_wanted(budget: &Budget) -> bool {
+    [Resource::CodePixels, Resource::LetterPixels].iter().any(|resource| budget.limits().get(*resource) > 0)
 }
 
 impl Grey {
-    /// A white picture, paid for: its memory, and that it is looked through. `None` where nobody wants that, and where
-    /// no code has room.
+    /// A white picture, paid for: its memory, and that it is looked through. `None` where nobody wants that. Where a
+    /// picture has no room for a code, or for a letter, nothing is kept of it.
     pub(in crate::format) fn of(size: Size, budget: &mut Budget) -> Result<Option<Self>, Exhausted> {
-        if budget.limits().get(Resource::CodePixels) == 0 || size.width.min(size.height) < SMALLEST {
+        let shorter = size.width.min(size.height);
+        let limits = *budget.limits();
+        let is_for_codes = limits.get(Resource::CodePixels) > 0 && shorter >= SMALLEST;
+        let wants_letters = limits.get(Resource::LetterPixels) > 0;
+        let is_for_letters = wants_letters && letters::have_room(size);
+        if !is_for_codes && !wants_letters {
             return Ok(None);
         }
         let sides = |step: u32| (size.width.div_ceil(step), size.height.div_ceil(step));
+        let area = |(width, height): (u32, u32)| u64::from(width).saturating_mul(height.into());
         let mut step = 1_u32;
-        while u64::from(sides(step).0).saturating_mul(sides(step).1.into()) > MOST_PIXELS {
+        while area(sides(step)) > MOST_PIXELS {
             step = step.saturating_add(1);
         }
-        let (width, height) = sides(step);
-        let area = u64::from(width).saturating_mul(height.into());
-        budget.spend(Resource::CodePixels, area)?;
-        budget.spend(Resource::Steps, area.div_ceil(PIXELS_PER_STEP))?;
+        if is_for_codes {
+            budget.spend(Resource::CodePixels, area(sides(step)))?;
+            budget.spend(Resource::Steps, area(sides(step)).div_ceil(PIXELS_PER_STEP))?;
+        }
+        if is_for_letters {
+            // Letters are small: all of the picture is kept.
+            budget.spend(Resource::LetterPixels, size.area())?;
+            budget.spend(Resource::Steps, size.area().div_ceil(PIXELS_PER_STEP))?;
+        }
         let whole = |number| usize::try_from(number).unwrap_or(0);
+        let codes_step = if is_for_codes { whole(step).max(1) } else { 0 };
+        let (width, height, step) = match (is_for_letters, is_for_codes) {
+            (true, _) => (size.width, size.height, 1),
+            (false, true) => (sides(step).0, sides(step).1, codes_step),
+            (false, false) => (0, 0, 1),
+        };
         let (width, height) = (whole(width), whole(height));
         let shades = vec![255; width.saturating_mul(height)];
-        Ok(Some(Self { step: whole(step).max(1), width, height, shades }))
+        Ok(Some(Self { step, width, height, shades, codes_step, is_for_letters }))
+    }
+
+    /// The picture as a person sees it, where its letters are to be read.
+    pub(super) fn plane(&self, at: Span) -> Option<Plane> {
+        let side = |length: usize| u32::try_from(length).unwrap_or(0);
+        let shades = self.is_for_letters.then(|| self.shades.clone().into())?;
+        Some(Plane { width: side(self.width), height: side(self.height), shades, at })
+    }
+
+    /// What codes are looked for in, where they are.
+    pub(super) fn for_codes(self) -> Option<Self> {
+        if self.codes_step == self.step {
+            return Some(self);
+        }
+        let step = self.codes_step;
+        let rows = self.shades.chunks(self.width.max(1)).step_by(step.max(1));
+        (step > 0).then(|| Self {
+            step,
+            width: self.width.div_ceil(step),
+            height: self.height.div_ceil(step),
+            shades: rows.flat_map(|row| row.iter().step_by(step)).copied().collect(),
+            ..self
+        })
+    }
+
+    /// Rows that came from the bottom, the right way up.
+    pub(in crate::format) fn turn_over(&mut self) {
+        let rows: Vec<&[u8]> = self.shades.chunks(self.width.max(1)).rev().collect();
+        self.shades = rows.concat();
     }
 
     /// Takes a row of the picture, from its left.

@@ -231,6 +231,28 @@ fn damage_is_put_right_and_too_much_of_it_is_told() {
     assert_eq!((found.texts.len(), found.unread), (0, 1));
 }
 
+/// Letters want every pixel, codes do not: what codes are looked for in is the same, whoever else looks.
+#[test]
+fn codes_are_looked_for_in_the_same_pixels_beside_letters() {
+    let size = Size::new(2101, 2003);
+    let dark = |limits: Limits| {
+        let mut budget = Budget::new(limits.with(Resource::CodePixels, 8 << 20));
+        let mut grey = Grey::of(size, &mut budget).unwrap().unwrap();
+        for y in 0..2003 {
+            grey.row(y, (0..2101_usize).map(|x| u8::try_from((x * 7 + y * 13) % 251).unwrap()));
+        }
+        let plane = grey.plane(Span { start: 0, end: 0 });
+        let dark = grey.for_codes().unwrap().darkness();
+        ((0..dark.height).map(|y| dark.row(y).to_vec()).collect::<Vec<_>>(), plane, *budget.spent())
+    };
+    let (alone, nothing, spent) = dark(Limits::default());
+    let (beside, plane, spent_beside) = dark(Limits::default().with(Resource::LetterPixels, 8 << 20));
+    assert!(alone == beside && alone.len() == 1002 && nothing.is_none());
+    assert_eq!(plane.unwrap().shades.len(), 2101 * 2003);
+    assert_eq!(spent_beside.get(Resource::CodePixels), spent.get(Resource::CodePixels));
+    assert_eq!(spent_beside.get(Resource::LetterPixels), size.area());
+}
+
 #[test]
 fn noise_and_stripes_are_no_codes() {
     let mut seed = 7_u32;
