@@ -4,15 +4,16 @@ use std::{borrow::Cow, collections::BTreeMap, sync::OnceLock};
 
 use bytes::Bytes;
 use scanner_core::{
-    Attachment, Audience, Date, EngineAnswer, Facts, Input, Kind, Policy, Resource, Review, RuleSet, Scanner,
-    SettingsError, Verdict, human, packet, sarif, sniff_human, sniff_json, sniff_tsv, text_line, verdict_json_with,
+    Attachment, Audience, Date, Facts, Input, Kind, Picture, Policy, Resource, Review, RuleSet, Scanner, SettingsError,
+    Verdict, human, packet, sarif, sniff_human, sniff_json, sniff_tsv, text_line, verdict_json_with,
 };
 
 use crate::{
     answer::{Answer, Counts},
-    job::{Death, Engine, Job, ScanFormat, ScanJob, SniffFormat, SniffJob, TextJob},
+    job::{Death, Job, ScanFormat, ScanJob, SniffFormat, SniffJob, TextJob},
     released::Released,
     setup::{Setup, SetupError},
+    shown::Said,
 };
 
 /// Rules and policies, read and ready.
@@ -74,7 +75,7 @@ impl Bench {
     }
 
     /// Does a job. A scan asks `engines` for their answers once its own looking is done.
-    pub(crate) fn run(&self, job: &Job, engines: impl FnOnce() -> Vec<Engine>) -> Answer {
+    pub(crate) fn run(&self, job: &Job, engines: impl FnOnce(&[Picture]) -> Said) -> Answer {
         let answer = match job {
             Job::Scan(job) => self.scan(job, engines),
             Job::Sniff(job) => Ok(sniff(job)),
@@ -99,7 +100,7 @@ impl Bench {
     }
 
     /// Scans and decides. With a death in the job nothing is parsed.
-    fn scan(&self, job: &ScanJob, engines: impl FnOnce() -> Vec<Engine>) -> Result<Answer, Box<Answer>> {
+    fn scan(&self, job: &ScanJob, engines: impl FnOnce(&[Picture]) -> Said) -> Result<Answer, Box<Answer>> {
         let policy = self.policy(&job.policy)?;
         let audiences = audiences(policy, &job.audiences)?;
         let mut input = Input::auto(job.bytes.clone());
@@ -115,9 +116,7 @@ impl Bench {
         input.context.clone_from(&job.context);
         input.facts = job.facts();
         input.facts.reviews = reviews(&job.reviews)?;
-        let report = self
-            .scanner
-            .scan_beside(input, |_| engines().into_iter().map(EngineAnswer::from).collect::<Vec<_>>().into());
+        let report = self.scanner.scan_beside(input, |pictures| engines(pictures).into_answers());
         let now = today(job.now.as_deref());
         let verdict = report.decide(policy, &audiences, now);
         let receipt = verdict.receipt();

@@ -4,9 +4,12 @@
 //! opened (rlimits), no path and no port can be reached (landlock), and every system call that reading bytes and
 //! writing an answer does not need ends the process (seccomp).
 
-use std::{fmt, fs, io};
+use std::{fmt, fs, io, path::PathBuf};
 
-use landlock::{ABI, Access, AccessFs, AccessNet, Ruleset, RulesetAttr, RulesetStatus, Scope};
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetStatus, Scope,
+    path_beneath_rules,
+};
 use rustix::{
     process::{
         DumpableBehavior, Resource, Rlimit, Signal, set_dumpable_behavior, set_parent_process_death_signal, setrlimit,
@@ -110,7 +113,7 @@ pub fn confine(memory: u64, layers: &[Layer]) -> io::Result<Isolation> {
         limit(Resource::Nproc, 0)?;
     }
     if layers.contains(&Layer::Landlock) {
-        isolation.landlock = fence();
+        isolation.landlock = fence(&[]);
     }
     if layers.contains(&Layer::Limits) {
         // Last of the limits: the fence needs a descriptor while it is put up.
@@ -121,6 +124,31 @@ pub fn confine(memory: u64, layers: &[Layer]) -> io::Result<Isolation> {
     }
     Ok(isolation)
 }
+
+/// Gives up what a program does not need that reads a picture from its standard input and writes what it says: it may
+/// open what the system's folders hold, and these paths beside, to read; it may not write, start or reach anything.
+///
+/// # Errors
+/// When a limit cannot be set. A kernel without landlock or seccomp is no error: see the answer.
+pub(crate) fn confine_reader(memory: u64, seconds: u64, readable: &[PathBuf]) -> io::Result<Isolation> {
+    set_no_new_privs(true)?;
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    close_descriptors();
+    limit(Resource::Core, 0)?;
+    limit(Resource::As, memory)?;
+    limit(Resource::Fsize, 0)?;
+    limit(Resource::Nproc, 0)?;
+    limit(Resource::Cpu, seconds)?;
+    let system = SYSTEM.iter().map(PathBuf::from);
+    let landlock = fence(&system.chain(readable.iter().cloned()).collect::<Vec<_>>());
+    limit(Resource::Nofile, READER_FILES)?;
+    Ok(Isolation { landlock, seccomp: calls::filter_reader() })
+}
+
+/// Where programs, libraries and their data are, and the list of libraries. Nothing of a user or of this program.
+const SYSTEM: [&str; 6] = ["/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/ld.so.preload"];
+/// Descriptors that a reader may have: it opens libraries and languages one after the other.
+const READER_FILES: u64 = 32;
 
 fn limit(resource: Resource, value: u64) -> io::Result<()> {
     Ok(setrlimit(resource, Rlimit { current: Some(value), maximum: Some(value) })?)
@@ -140,8 +168,8 @@ fn close_descriptors() {
     }
 }
 
-/// A ruleset without rules: everything it handles is forbidden.
-fn fence() -> Landlock {
+/// Everything is forbidden but to read, and to run, what is below these paths.
+fn fence(readable: &[PathBuf]) -> Landlock {
     // What kernel 6.12 can forbid; an older one forbids as much of it as it can.
     let newest = ABI::V6;
     let fenced = Ruleset::default()
@@ -149,6 +177,8 @@ fn fence() -> Landlock {
         .and_then(|rules| rules.handle_access(AccessNet::from_all(newest)))
         .and_then(|rules| rules.scope(Scope::from_all(newest)))
         .and_then(Ruleset::create)
+        // What is not there cannot be read.
+        .and_then(|rules| rules.add_rules(path_beneath_rules(readable, AccessFs::from_read(newest))))
         .and_then(landlock::RulesetCreated::restrict_self);
     match fenced.map(|status| status.ruleset) {
         Ok(RulesetStatus::FullyEnforced) => Landlock::Whole,

@@ -6,7 +6,8 @@ use std::io::{self, Read};
 use crate::{
     answer::Answer,
     bench::Bench,
-    job::{Job, Numbered, ScanJob, TextJob},
+    job::{Awaits, Job, Numbered, ScanJob, TextJob},
+    shown::Said,
     wire::{read_frame, write_frame},
 };
 
@@ -27,7 +28,7 @@ pub fn work_alone(pipe: &mut impl Read, bench: &Bench) -> io::Result<Vec<u8>> {
     let mut written = Vec::new();
     if let Some(frame) = read_frame(pipe)? {
         let Numbered { number, job, .. } = Job::from_frame(frame)?;
-        let (answer, mut out) = (bench.run(&job, Vec::new), Vec::new());
+        let (answer, mut out) = (bench.run(&job, |_| Said::default()), Vec::new());
         let (head, parts) = answer.to_frame(number);
         write_frame(&mut out, &head, &parts)?;
         written = out;
@@ -46,7 +47,7 @@ pub fn texts_alone(number: u64, job: &TextJob) -> Vec<u8> {
 }
 
 fn framed(job: &Job, number: u64) -> Vec<u8> {
-    let (head, parts) = job.to_frame(number, false);
+    let (head, parts) = job.to_frame(number, Awaits::Nothing);
     let mut out = Vec::new();
     // A vector takes everything.
     let _ = write_frame(&mut out, &head, &parts);

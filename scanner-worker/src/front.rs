@@ -1,6 +1,6 @@
 //! The front's side: give a worker a job, and turn its death into an answer.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use scanner_core::{Reason, Resource};
 
@@ -10,8 +10,9 @@ use crate::{
     confine::Isolation,
     job::{Death, Engine, Job, ScanJob, SniffJob, TextJob},
     kit::Kit,
-    process::{Process, StartError},
+    process::{Beside, Process, StartError},
     setup::Setup,
+    shown::{Said, Shown},
 };
 
 /// Asks engines for their answers, and waits for them.
@@ -98,7 +99,7 @@ impl Worker {
             let Job::Scan(back) = whole else { return Answer::refused(&death.reason, death.detail) };
             job = ScanJob { death: Some(death), ..*back };
         }
-        self.kit.run(&Job::Scan(Box::new(job)), || heard.hear())
+        self.kit.run(&Job::Scan(Box::new(job)), |_| Said { engines: heard.hear(), ..Said::default() })
     }
 
     /// Tells the type of some bytes.
@@ -152,11 +153,24 @@ impl Worker {
     }
 
     fn run(&mut self, job: &Job, engines: Option<Asking<'_>>) -> Result<Answer, Death> {
+        let Setup { limits, letters, .. } = self.kit.setup();
+        let wall = Duration::from_secs(limits.get(Resource::Wall));
+        let most = limits.get(Resource::LetterPixels);
+        let reader = letters.clone().filter(|_| most > 0 && matches!(job, Job::Scan(_)));
         if !self.isolated {
-            return Ok(self.kit.run(job, || engines.map_or_else(Vec::new, |engines| engines())));
+            let deadline = Instant::now() + wall;
+            return Ok(self.kit.run(job, |pictures| {
+                let mut said = Said { engines: engines.map_or_else(Vec::new, |engines| engines()), ..Said::default() };
+                if let Some(reader) = reader {
+                    let (engine, letters) = reader.look(&Shown::all(pictures), deadline);
+                    said.engines.push(engine);
+                    said.letters = letters;
+                }
+                said
+            }));
         }
-        let wall = Duration::from_secs(self.kit.setup().limits.get(Resource::Wall));
-        let asked = self.process()?.ask(job, wall, engines);
+        let beside = Beside { engines, letters: reader.map(|reader| (reader, most)) };
+        let asked = self.process()?.ask(job, wall, beside);
         asked.map_err(|error| match self.process.take() {
             Some(process) => process.end(&error, self.kit.setup()),
             None => Death { reason: Reason::WorkerDied.to_string(), detail: "the worker is gone".to_owned() },

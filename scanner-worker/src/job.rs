@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, io};
 
 use bytes::Bytes;
-use scanner_core::{Audience, EngineAnswer, Facts, Reason};
+use scanner_core::{Audience, EngineAnswer, Facts, Letters, Reason};
 use serde::{Deserialize, Serialize};
 
 use crate::wire::Frame;
@@ -41,6 +41,8 @@ pub struct ScanJob {
     pub release: Vec<String>,
     /// What external engines said, where that is known before the scan: from a receipt, or with a death.
     pub engines: Vec<Engine>,
+    /// What was read in pictures, given again for the replay of a scan whose engine had read it.
+    pub letters: Vec<ReadPicture>,
     /// Reviews whose signatures were checked: the id of the key, and what was signed.
     pub reviews: Vec<(String, String)>,
 }
@@ -101,6 +103,16 @@ impl From<Engine> for EngineAnswer {
     }
 }
 
+/// What an engine read in a picture, on its way to the worker that makes the verdict.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadPicture {
+    /// Which picture: SHA-256 over it as a portable graymap.
+    pub picture: String,
+    /// The words.
+    #[serde(skip)]
+    pub text: Bytes,
+}
+
 /// The bytes of a reference.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Attachment {
@@ -129,6 +141,7 @@ impl ScanJob {
             death: None,
             release: Vec::new(),
             engines: Vec::new(),
+            letters: Vec::new(),
             reviews: Vec::new(),
         }
     }
@@ -136,6 +149,7 @@ impl ScanJob {
     pub(crate) fn facts(&self) -> Facts {
         let mut facts = self.death.as_ref().map_or_else(Facts::default, Death::to_facts);
         facts.engines = self.engines.iter().cloned().map(EngineAnswer::from).collect();
+        facts.letters = self.letters.iter().cloned().map(Letters::from).collect();
         facts
     }
 }
@@ -187,12 +201,23 @@ pub(crate) enum Job {
     Text(TextJob),
 }
 
+/// What a worker waits for before it decides.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Awaits {
+    /// Nothing: there is nobody to ask.
+    #[default]
+    Nothing,
+    /// A frame with the answers of engines.
+    Engines,
+    /// The same, after it has sent a frame with the pictures that it found.
+    Letters,
+}
+
 /// The head of a job's frame: the job without its bytes, how long each of its parts is, and what its answer must name.
 #[derive(Debug, Serialize, Deserialize)]
 struct JobHead<J> {
     number: u64,
-    /// Whether a frame with the answers of engines follows, which the verdict waits for.
-    awaits_engines: bool,
+    awaits: Awaits,
     job: J,
     parts: Vec<usize>,
 }
@@ -201,22 +226,23 @@ struct JobHead<J> {
 #[derive(Debug)]
 pub(crate) struct Numbered {
     pub(crate) number: u64,
-    pub(crate) awaits_engines: bool,
+    pub(crate) awaits: Awaits,
     pub(crate) job: Job,
 }
 
 impl Job {
-    pub(crate) fn to_frame(&self, number: u64, awaits_engines: bool) -> (Vec<u8>, Vec<&[u8]>) {
+    pub(crate) fn to_frame(&self, number: u64, awaits: Awaits) -> (Vec<u8>, Vec<&[u8]>) {
         let parts: Vec<&[u8]> = match self {
             Self::Scan(job) => std::iter::once(&job.bytes)
                 .chain(job.attachments.iter().map(|attached| &attached.bytes))
+                .chain(job.letters.iter().map(|read| &read.text))
                 .map(|bytes| &**bytes)
                 .collect(),
             Self::Sniff(job) => vec![&job.bytes],
             Self::Text(job) => vec![&job.lines],
         };
         let parts_bytes = parts.iter().map(|part| part.len()).collect();
-        let head = JobHead { number, awaits_engines, job: self, parts: parts_bytes };
+        let head = JobHead { number, awaits, job: self, parts: parts_bytes };
         // Strings and numbers only: this cannot fail.
         (serde_json::to_vec(&head).unwrap_or_default(), parts)
     }
@@ -229,11 +255,12 @@ impl Job {
             Self::Scan(job) => {
                 job.bytes = next();
                 job.attachments.iter_mut().for_each(|attached| attached.bytes = next());
+                job.letters.iter_mut().for_each(|read| read.text = next());
             }
             Self::Sniff(job) => job.bytes = next(),
             Self::Text(job) => job.lines = next(),
         }
-        Ok(Numbered { number: head.number, awaits_engines: head.awaits_engines, job: head.job })
+        Ok(Numbered { number: head.number, awaits: head.awaits, job: head.job })
     }
 }
 
@@ -257,11 +284,13 @@ mod tests {
     fn a_job_comes_back_with_its_attachments() {
         let mut job = ScanJob::new(&b"input"[..]);
         job.attachments = vec![Attachment { reference: "cfile_1".to_owned(), bytes: Bytes::from_static(b"fetched") }];
+        job.letters = vec![ReadPicture { picture: "ab".to_owned(), text: Bytes::from_static(b"read") }];
         let job = Job::Scan(Box::new(job));
-        let (head, parts) = job.to_frame(7, true);
+        let (head, parts) = job.to_frame(7, Awaits::Engines);
         let back = Job::from_frame(Frame { head, body: parts.concat() }).unwrap();
-        assert_eq!((back.number, back.awaits_engines), (7, true));
+        assert_eq!((back.number, back.awaits), (7, Awaits::Engines));
         let Job::Scan(back) = back.job else { panic!("another job") };
         assert_eq!((&*back.bytes, &*back.attachments[0].bytes), (&b"input"[..], &b"fetched"[..]));
+        assert_eq!(&*back.letters[0].text, b"read");
     }
 }

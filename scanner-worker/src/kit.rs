@@ -2,13 +2,14 @@
 
 use std::sync::{Arc, OnceLock};
 
-use scanner_core::RuleSet;
+use scanner_core::{Picture, RuleSet};
 
 use crate::{
     answer::Answer,
     bench::Bench,
-    job::{Engine, Job},
+    job::Job,
     setup::{Setup, SetupError},
+    shown::Said,
 };
 
 /// A setup, and the bench made of it in the front's own process: for deaths, which parse nothing, and for
@@ -52,7 +53,7 @@ impl Kit {
     }
 
     /// Does the work in this process.
-    pub(crate) fn run(&self, job: &Job, engines: impl FnOnce() -> Vec<Engine>) -> Answer {
+    pub(crate) fn run(&self, job: &Job, engines: impl FnOnce(&[Picture]) -> Said) -> Answer {
         match self.bench() {
             Ok(bench) => bench.run(job, engines),
             Err(error) => Answer::refused("bad_setup", error.to_string()),

@@ -29,11 +29,13 @@ mod doors;
 mod front;
 mod job;
 mod kit;
+mod letters;
 mod pool;
 mod released;
 mod process;
 mod serve;
 mod setup;
+mod shown;
 mod wire;
 
 pub use answer::{Answer, Counts};
@@ -42,8 +44,9 @@ pub use confine::{Isolation, Landlock, Layer, confine};
 #[doc(hidden)]
 pub use doors::{answer_alone, scan_alone, texts_alone, work_alone};
 pub use front::Worker;
-pub use job::{Attachment, Death, Engine, ScanFormat, ScanJob, SniffFormat, SniffJob, TextJob};
+pub use job::{Attachment, Death, Engine, ReadPicture, ScanFormat, ScanJob, SniffFormat, SniffJob, TextJob};
 pub use kit::Kit;
+pub use letters::{LETTER_PIXELS, LETTERS_ARGUMENT, LETTERS_ENGINE, LetterReader, LettersSettings, launch};
 pub use pool::{Pool, PoolSize};
 pub use released::{Kept, Released};
 pub use serve::{WORKER_ARGUMENT, serve};

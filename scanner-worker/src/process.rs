@@ -25,10 +25,12 @@ use scanner_core::{Reason, Resource};
 use crate::{
     answer::Answer,
     confine::Isolation,
-    job::{Death, Engine, Job},
+    job::{Awaits, Death, Engine, Job},
+    letters::LetterReader,
     serve::{OUT_OF_MEMORY, WORKER_ARGUMENT},
     setup::Setup,
-    wire::{Timed, read_frame, write_frame},
+    shown::{Said, Shown},
+    wire::{Timed, read_frame, read_frame_within, write_frame},
 };
 
 /// How long a worker that closed its pipe may take to be gone. A verdict about a death is there within 100 ms.
@@ -46,6 +48,24 @@ pub(crate) struct Process {
     isolation: Option<Isolation>,
     /// Jobs given to it.
     jobs: u64,
+}
+
+/// Who is asked while a worker scans.
+pub(crate) struct Beside<'a> {
+    /// Engines that look at the input.
+    pub(crate) engines: Option<&'a mut dyn FnMut() -> Vec<Engine>>,
+    /// Who reads letters, and how many pixels of all pictures a worker may show.
+    pub(crate) letters: Option<(LetterReader, u64)>,
+}
+
+impl Beside<'_> {
+    pub(crate) fn awaits(&self) -> Awaits {
+        match (&self.engines, &self.letters) {
+            (_, Some(_)) => Awaits::Letters,
+            (Some(_), None) => Awaits::Engines,
+            (None, None) => Awaits::Nothing,
+        }
+    }
 }
 
 /// Why there is no process to give jobs to.
@@ -117,22 +137,28 @@ impl Process {
             .is_ok_and(|ready| ready == 0)
     }
 
-    /// Gives it a job and waits for the answer. `engines` is called once the worker has the job; the worker gets what
-    /// it returns when its own looking is done.
-    pub(crate) fn ask(
-        &mut self,
-        job: &Job,
-        wall: Duration,
-        engines: Option<&mut dyn FnMut() -> Vec<Engine>>,
-    ) -> io::Result<Answer> {
+    /// Gives it a job and waits for the answer. Who is beside is asked once the worker has the job; the worker gets what
+    /// they say when its own looking is done.
+    pub(crate) fn ask(&mut self, job: &Job, wall: Duration, beside: Beside<'_>) -> io::Result<Answer> {
         let deadline = Instant::now() + wall;
         self.jobs += 1;
-        let (head, parts) = job.to_frame(self.jobs, engines.is_some());
+        let awaits = beside.awaits();
+        let (head, parts) = job.to_frame(self.jobs, awaits);
         write_frame(&mut self.timed_input(deadline)?, &head, &parts)?;
-        if let Some(engines) = engines {
-            // Strings only: this cannot fail.
-            let head = serde_json::to_vec(&engines()).unwrap_or_default();
-            write_frame(&mut self.timed_input(deadline)?, &head, &[])?;
+        if awaits != Awaits::Nothing {
+            let read = beside.letters.map(|(reader, most)| {
+                let frame = read_frame_within(&mut Timed { pipe: &mut self.output, deadline }, most)?;
+                let pictures = Shown::from_frame(frame.ok_or(io::ErrorKind::UnexpectedEof)?, self.jobs, most)?;
+                Ok::<_, io::Error>(reader.look(&pictures, deadline))
+            });
+            let mut said = Said::default();
+            said.engines.extend(beside.engines.map(|engines| engines()).into_iter().flatten());
+            if let Some((engine, letters)) = read.transpose()? {
+                said.engines.push(engine);
+                said.letters = letters;
+            }
+            let (head, parts) = said.to_frame();
+            write_frame(&mut self.timed_input(deadline)?, &head, &parts)?;
         }
         let frame = read_frame(&mut Timed { pipe: &mut self.output, deadline })?;
         Answer::from_frame(frame.ok_or(io::ErrorKind::UnexpectedEof)?, self.jobs, job)
@@ -200,10 +226,10 @@ impl Drop for Process {
 
 /// The same numbers on every Linux architecture but MIPS, Alpha, SPARC and PA-RISC (signal(7)).
 const SIGXCPU: i32 = 24;
-const SIGSYS: i32 = 31;
+pub(crate) const SIGSYS: i32 = 31;
 
 /// Without the core-dump note of std, which depends on the machine.
-fn in_words(status: ExitStatus) -> String {
+pub(crate) fn in_words(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("exit code {code}"),
         (None, Some(signal)) => format!("signal {signal}"),
@@ -211,14 +237,14 @@ fn in_words(status: ExitStatus) -> String {
     }
 }
 
-fn never_block(fd: &impl AsFd) -> io::Result<()> {
+pub(crate) fn never_block(fd: &impl AsFd) -> io::Result<()> {
     let fd: BorrowedFd<'_> = fd.as_fd();
     Ok(fcntl_setfl(fd, fcntl_getfl(fd)? | OFlags::NONBLOCK)?)
 }
 
 /// This very program, even when its file was replaced or removed meanwhile: a worker of another build would not
 /// understand the front.
-fn own_executable() -> io::Result<PathBuf> {
+pub(crate) fn own_executable() -> io::Result<PathBuf> {
     let running = Path::new("/proc/self/exe");
     if running.exists() { Ok(running.to_owned()) } else { std::env::current_exe() }
 }
@@ -227,7 +253,7 @@ type Order = (Command, SyncSender<io::Result<Child>>);
 
 /// Starts a process from a thread that lasts as long as this process does. The signal that ends a worker with its front
 /// is bound to the thread that started it (`PR_SET_PDEATHSIG`, prctl(2)): a worker outlives its caller's thread.
-fn start_lastingly(command: Command) -> io::Result<Child> {
+pub(crate) fn start_lastingly(command: Command) -> io::Result<Child> {
     static STARTER: OnceLock<Mutex<Sender<Order>>> = OnceLock::new();
     let starter = STARTER.get_or_init(|| {
         let (sender, orders): (Sender<Order>, Receiver<Order>) = channel();

@@ -4,12 +4,14 @@ use std::io::{self, Read, Write};
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
+use scanner_core::Picture;
 
 use crate::{
     bench::Bench,
     confine::{Layer, confine},
-    job::{Engine, Job, Numbered},
+    job::{Awaits, Job, Numbered},
     setup::SetupHead,
+    shown::{Said, Shown},
     wire::{read_frame, write_frame},
 };
 
@@ -42,21 +44,19 @@ fn answer_jobs() -> io::Result<()> {
     while let Some(frame) = read_frame(&mut input)? {
         let bench = bench.as_ref().map_err(|error| io::Error::other(error.to_string()))?;
         allow_seconds(bench.cpu_seconds())?;
-        let Numbered { number, awaits_engines, job } = Job::from_frame(frame)?;
-        let mut awaited = awaits_engines;
+        let Numbered { number, awaits, job } = Job::from_frame(frame)?;
+        let mut awaited = awaits;
         let mut broken = Ok(());
-        let mut engines = || {
-            if !std::mem::take(&mut awaited) {
-                return Vec::new();
-            }
-            read_engines(&mut input).unwrap_or_else(|error| {
+        let mut engines = |pictures: &[Picture]| {
+            let asked = ask_front(std::mem::take(&mut awaited), number, pictures, &mut input, &mut output);
+            asked.unwrap_or_else(|error| {
                 broken = Err(error);
-                Vec::new()
+                Said::default()
             })
         };
         let answer = bench.run(&job, &mut engines);
         // A job that was refused has asked nobody: what was sent for it is read all the same.
-        engines();
+        engines(&[]);
         broken?;
         let (head, parts) = answer.to_frame(number);
         write_frame(&mut output, &head, &parts)?;
@@ -64,10 +64,22 @@ fn answer_jobs() -> io::Result<()> {
     Ok(())
 }
 
-/// What the engines said that the front asked meanwhile.
-fn read_engines(from: &mut impl Read) -> io::Result<Vec<Engine>> {
-    let frame = read_frame(from)?.ok_or(io::ErrorKind::UnexpectedEof)?;
-    Ok(serde_json::from_slice(&frame.head)?)
+/// What the engines said that the front asked meanwhile, and what one of them read in these pictures.
+fn ask_front(
+    awaited: Awaits,
+    number: u64,
+    pictures: &[Picture],
+    from: &mut impl Read,
+    to: &mut impl Write,
+) -> io::Result<Said> {
+    if awaited == Awaits::Nothing {
+        return Ok(Said::default());
+    }
+    if awaited == Awaits::Letters {
+        let (head, parts) = Shown::to_frame(pictures, number);
+        write_frame(to, &head, &parts)?;
+    }
+    Said::from_frame(read_frame(from)?.ok_or(io::ErrorKind::UnexpectedEof)?)
 }
 
 /// What std prints before it aborts for want of memory. The only sign there is: the exit is an ordinary abort.

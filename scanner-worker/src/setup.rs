@@ -5,7 +5,10 @@ use std::{collections::BTreeMap, fmt, path::PathBuf, time::Duration};
 use scanner_core::{Binding, Limits, Resource, SettingsError};
 use serde::{Deserialize, Serialize};
 
-use crate::bench::{read_policy, rule_set};
+use crate::{
+    bench::{read_policy, rule_set},
+    letters::LetterReader,
+};
 
 /// A policy file and the name it goes by.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +36,8 @@ pub struct Setup {
     /// How long a process may take from its start until it has read rules and policies. The wall clock of a job starts
     /// after that: a busy machine that starts processes slowly shall not cost an input its verdict.
     pub start: Duration,
+    /// Who reads the letters of pictures, where the limit `letter_pixels` asks for that.
+    pub letters: Option<LetterReader>,
     /// Whether nothing is scanned where the kernel lacks landlock or seccomp.
     pub strict: bool,
 }
@@ -46,6 +51,7 @@ impl Default for Setup {
             binding: None,
             executable: None,
             start: Duration::from_secs(30),
+            letters: None,
             strict: false,
         }
     }

@@ -36,11 +36,11 @@ pub(crate) fn prefix(head: usize, body: u64) -> [u8; 16] {
 }
 
 /// Reads the lengths in front of a frame and refuses what is out of bounds.
-fn lengths(prefix: [u8; 16]) -> io::Result<(u64, u64)> {
+fn lengths(prefix: [u8; 16], most: u64) -> io::Result<(u64, u64)> {
     let (head, body) = prefix.split_at(8);
     let number = |bytes: &[u8]| bytes.try_into().map(u64::from_le_bytes).unwrap_or(u64::MAX);
     let (head, body) = (number(head), number(body));
-    if head > HEAD_LIMIT || body > BODY_LIMIT {
+    if head > HEAD_LIMIT || body > most.min(BODY_LIMIT) {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "a frame with impossible lengths"));
     }
     Ok((head, body))
@@ -65,6 +65,11 @@ pub(crate) fn write_frame(to: &mut impl Write, head: &[u8], parts: &[&[u8]]) -> 
 
 /// Reads a frame; `None` at a clean end before one.
 pub(crate) fn read_frame(from: &mut impl Read) -> io::Result<Option<Frame>> {
+    read_frame_within(from, BODY_LIMIT)
+}
+
+/// The same, where all parts together may have so many bytes.
+pub(crate) fn read_frame_within(from: &mut impl Read, most: u64) -> io::Result<Option<Frame>> {
     let mut prefix = [0; 16];
     let mut first = Vec::new();
     from.by_ref().take(16).read_to_end(&mut first)?;
@@ -75,7 +80,7 @@ pub(crate) fn read_frame(from: &mut impl Read) -> io::Result<Option<Frame>> {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
     prefix.copy_from_slice(&first);
-    let (head, body) = lengths(prefix)?;
+    let (head, body) = lengths(prefix, most)?;
     Ok(Some(Frame { head: read_part(from, head)?, body: read_part(from, body)? }))
 }
 
@@ -167,8 +172,9 @@ mod tests {
 
     #[test]
     fn announced_lengths_are_checked_before_they_are_believed() {
-        assert!(lengths(prefix(usize::try_from(HEAD_LIMIT).unwrap(), BODY_LIMIT)).is_ok());
-        assert!(lengths(prefix(usize::try_from(HEAD_LIMIT + 1).unwrap(), 0)).is_err());
-        assert!(lengths(prefix(0, BODY_LIMIT + 1)).is_err());
+        assert!(lengths(prefix(usize::try_from(HEAD_LIMIT).unwrap(), BODY_LIMIT), u64::MAX).is_ok());
+        assert!(lengths(prefix(usize::try_from(HEAD_LIMIT + 1).unwrap(), 0), u64::MAX).is_err());
+        assert!(lengths(prefix(0, BODY_LIMIT + 1), u64::MAX).is_err());
+        assert!(lengths(prefix(0, 10), 10).is_ok() && lengths(prefix(0, 11), 10).is_err());
     }
 }

@@ -41,6 +41,12 @@ pub(super) fn filter() -> bool {
     program().is_ok_and(|program| apply_filter(&program).is_ok())
 }
 
+/// The same for a program that reads letters.
+pub(super) fn filter_reader() -> bool {
+    // The second one, in force, would not let the first be put up.
+    [refused_program(), reader_program()].into_iter().all(|program| program.is_ok_and(|it| apply_filter(&it).is_ok()))
+}
+
 fn program() -> Result<BpfProgram, BackendError> {
     let arch = TargetArch::try_from(std::env::consts::ARCH)?;
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = FREE.iter().map(|call| (*call, Vec::new())).collect();
@@ -60,6 +66,99 @@ fn program() -> Result<BpfProgram, BackendError> {
     let own = u64::from(std::process::id());
     rules.insert(libc::SYS_tgkill, vec![SeccompRule::new(vec![equals(0, own)?])?]);
     rules.insert(libc::SYS_tkill, vec![SeccompRule::new(vec![equals(0, own)?])?]);
+    SeccompFilter::new(rules, SeccompAction::KillProcess, SeccompAction::Allow, arch)?.try_into()
+}
+
+/// Calls by which a program is loaded, looks at files and asks about itself. Which files there are is for landlock.
+const OF_READERS: &[libc::c_long] = &[
+    libc::SYS_execve,
+    // Refused by the other filter.
+    libc::SYS_socket,
+    libc::SYS_set_tid_address,
+    libc::SYS_set_robust_list,
+    libc::SYS_rseq,
+    libc::SYS_close,
+    libc::SYS_dup,
+    libc::SYS_lseek,
+    libc::SYS_read,
+    libc::SYS_readv,
+    libc::SYS_pread64,
+    libc::SYS_fstat,
+    libc::SYS_newfstatat,
+    libc::SYS_statx,
+    libc::SYS_statfs,
+    libc::SYS_fstatfs,
+    libc::SYS_faccessat,
+    libc::SYS_faccessat2,
+    libc::SYS_readlinkat,
+    libc::SYS_getdents64,
+    libc::SYS_getcwd,
+    libc::SYS_fcntl,
+    libc::SYS_fadvise64,
+    libc::SYS_uname,
+    libc::SYS_sysinfo,
+    libc::SYS_getrusage,
+    libc::SYS_times,
+    libc::SYS_getuid,
+    libc::SYS_geteuid,
+    libc::SYS_getgid,
+    libc::SYS_getegid,
+    libc::SYS_getppid,
+    libc::SYS_sched_getaffinity,
+    libc::SYS_clock_getres,
+    libc::SYS_clock_nanosleep,
+    libc::SYS_nanosleep,
+    // Libraries are code.
+    libc::SYS_mmap,
+    libc::SYS_mprotect,
+];
+
+/// Calls that only older architectures have.
+#[cfg(target_arch = "x86_64")]
+const OLD: &[libc::c_long] = &[
+    libc::SYS_arch_prctl,
+    libc::SYS_access,
+    libc::SYS_stat,
+    libc::SYS_lstat,
+    libc::SYS_readlink,
+    libc::SYS_time,
+    libc::SYS_poll,
+    libc::SYS_dup2,
+];
+#[cfg(not(target_arch = "x86_64"))]
+const OLD: &[libc::c_long] = &[];
+
+/// What a file must not be opened for: to be written, made or emptied.
+const WRITING: libc::c_int = libc::O_WRONLY | libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC;
+/// Whether a descriptor is a terminal, the one question about devices.
+const TCGETS: u64 = 0x5401;
+
+/// Calls that are refused and end nothing: when a program is loaded, the C library may ask a daemon for names.
+fn refused_program() -> Result<BpfProgram, BackendError> {
+    let arch = TargetArch::try_from(std::env::consts::ARCH)?;
+    let refused = SeccompAction::Errno(u32::try_from(libc::EACCES).unwrap_or(1));
+    let rules = BTreeMap::from([(libc::SYS_socket, Vec::new())]);
+    SeccompFilter::new(rules, SeccompAction::Allow, refused, arch)?.try_into()
+}
+
+fn reader_program() -> Result<BpfProgram, BackendError> {
+    let arch = TargetArch::try_from(std::env::consts::ARCH)?;
+    let calls = FREE.iter().chain(OF_READERS).chain(OLD);
+    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = calls.map(|call| (*call, Vec::new())).collect();
+    let to_read =
+        |argument| Ok::<_, BackendError>(vec![SeccompRule::new(vec![bits_are(argument, flag(WRITING), 0)?])?]);
+    rules.insert(libc::SYS_openat, to_read(2)?);
+    #[cfg(target_arch = "x86_64")]
+    rules.insert(libc::SYS_open, to_read(1)?);
+    for call in [libc::SYS_write, libc::SYS_writev] {
+        rules.insert(call, vec![word_is(0, 1)?, word_is(0, 2)?]);
+    }
+    rules.insert(libc::SYS_ioctl, vec![word_is(1, TCGETS)?]);
+    // It may ask about its limits, and set none.
+    let asks = SeccompCondition::new(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Eq, 0)?;
+    rules.insert(libc::SYS_prlimit64, vec![SeccompRule::new(vec![equals(0, 0)?, asks])?]);
+    let own = u64::from(std::process::id());
+    rules.insert(libc::SYS_tgkill, vec![SeccompRule::new(vec![equals(0, own)?])?]);
     SeccompFilter::new(rules, SeccompAction::KillProcess, SeccompAction::Allow, arch)?.try_into()
 }
 
@@ -87,6 +186,6 @@ mod tests {
     #[test]
     fn the_filter_compiles_where_there_is_one() {
         let has_one = TargetArch::try_from(std::env::consts::ARCH).is_ok();
-        assert_eq!(program().is_ok(), has_one);
+        assert_eq!((program().is_ok(), reader_program().is_ok()), (has_one, has_one));
     }
 }
