@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use scanner_core::{Decision, Limits, Resource};
+use scanner_worker::LETTER_PIXELS;
 
 use crate::problem::Usage;
 
@@ -63,7 +64,13 @@ pub(crate) struct SetupArgs {
 
 impl SetupArgs {
     pub(crate) fn limits(&self) -> Limits {
-        self.limits.iter().fold(Limits::default(), |limits, (resource, value)| limits.with(*resource, *value))
+        self.limits_of(false)
+    }
+
+    /// The limits where letters are read, or not.
+    pub(crate) fn limits_of(&self, letters: bool) -> Limits {
+        let default = Limits::default().with(Resource::LetterPixels, if letters { LETTER_PIXELS } else { 0 });
+        self.limits.iter().fold(default, |limits, (resource, value)| limits.with(*resource, *value))
     }
 }
 
@@ -98,6 +105,15 @@ pub(crate) struct ScanArgs {
     /// human (default on a terminal), json (one document a line) or sarif (one SARIF 2.1.0 log of all inputs)
     #[arg(long, value_name = "F")]
     pub(crate) format: Option<Format>,
+    /// Have the letters in pictures read by this program: tesseract, or its path
+    #[arg(long, value_name = "PROGRAM")]
+    pub(crate) letters: Option<String>,
+    /// The languages it looks for, such as eng+deu
+    #[arg(long, value_name = "L", default_value = "eng", requires = "letters")]
+    pub(crate) languages: String,
+    /// Keep what it read in this folder, one file for each picture, for a replay. Secrets that stand there are kept, too
+    #[arg(long, value_name = "DIR", requires = "letters")]
+    pub(crate) keep_letters: Option<PathBuf>,
     /// Write what may leave for an audience into a folder: manifest.json, files/…, the envelope in its own shape
     #[arg(long, value_name = "AUDIENCE=DIR", value_parser = pair)]
     pub(crate) release: Vec<(String, String)>,

@@ -57,6 +57,9 @@ fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|first| first == scanner_worker::WORKER_ARGUMENT) {
         return scanner_worker::serve().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
     }
+    if std::env::args_os().nth(1).is_some_and(|first| first == scanner_worker::LETTERS_ARGUMENT) {
+        return scanner_worker::launch().into();
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, path::Path};
 
 use scanner_core::{Resource, Review, canonical_json, visible};
-use scanner_worker::{Answer, Death, Engine, ScanFormat, ScanJob};
+use scanner_worker::{Answer, Attachment, Death, Engine, LETTERS_ENGINE, ReadPicture, ScanFormat, ScanJob};
 use serde_json::Value;
 
 use crate::{
@@ -68,7 +68,13 @@ pub(crate) fn replay(with: &ReplayArgs, receipt: &Value, input: &Path, format: S
         .collect();
     let setup = SetupArgs { policy: job.policy.clone(), rules: with.rules.clone(), limits, no_isolation: false };
     let limits = setup.limits();
-    job.attachments = scan::attachments(&with.attach, &limits)?;
+    let (letters, attached): (Vec<_>, Vec<_>) =
+        with.attach.iter().cloned().partition(|(reference, _)| reference.starts_with(LETTERS));
+    job.attachments = scan::attachments(&attached, &limits)?;
+    job.letters = scan::attachments(&letters, &limits)?.into_iter().map(read_picture).collect();
+    if let Some(lacking) = lacks_letters(&job) {
+        return Ok(Replay::Unreadable(lacking));
+    }
     if let Some(path) = &with.watch {
         job.watch = scan::watch_list(path)?;
     }
@@ -81,7 +87,7 @@ pub(crate) fn replay(with: &ReplayArgs, receipt: &Value, input: &Path, format: S
         Ok(bytes) => job.bytes = bytes.into(),
         Err(problem) => return Ok(Replay::Unreadable(problem.to_string())),
     }
-    let answer = scan::worker(&setup, keys::binding(with.bind.as_deref())?)?.scan(job);
+    let answer = scan::worker(&setup, keys::binding(with.bind.as_deref())?, None)?.scan(job);
     if let Some((_, message)) = answer.refusal {
         return Ok(Replay::Unreadable(visible(&message)));
     }
@@ -90,6 +96,29 @@ pub(crate) fn replay(with: &ReplayArgs, receipt: &Value, input: &Path, format: S
     } else {
         Replay::Other(difference(receipt, &answer.receipt))
     })
+}
+
+/// How the reference of what was read in a picture begins; its digest follows.
+const LETTERS: &str = "letters:";
+
+fn read_picture(attached: Attachment) -> ReadPicture {
+    let picture = attached.reference.strip_prefix(LETTERS).unwrap_or_default().to_owned();
+    ReadPicture { picture, text: attached.bytes }
+}
+
+/// What pictures say is in no receipt. A scan in which it was read cannot be repeated without it: why, where none is
+/// given.
+fn lacks_letters(job: &ScanJob) -> Option<String> {
+    let read =
+        job.engines.iter().find(|engine| engine.name == LETTERS_ENGINE && engine.answer.starts_with("read: "))?;
+    if !job.letters.is_empty() || read.answer.starts_with("read: 0 ") {
+        return None;
+    }
+    let said = visible(&read.answer);
+    Some(format!(
+        "it cannot be replayed: {LETTERS_ENGINE} {said}, and receipts do not hold what pictures say. \
+         Pass --attach letters:SHA256=FILE for each of them; scan --keep-letters DIR writes SHA256.txt."
+    ))
 }
 
 /// The members that differ, in words.

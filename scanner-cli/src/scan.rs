@@ -12,7 +12,9 @@ use data_encoding::BASE64;
 use scanner_core::{
     Binding, Date, Decision, Digest, Limits, Resource, SigningKey, sha256_hex, sign_receipt, too_large, utc, visible,
 };
-use scanner_worker::{Answer, Attachment, NamedPolicy, ScanFormat, ScanJob, Setup, Worker};
+use scanner_worker::{
+    Answer, Attachment, LetterReader, LettersSettings, NamedPolicy, ScanFormat, ScanJob, Setup, Worker,
+};
 use serde_json::{Value, json};
 
 use crate::{
@@ -29,12 +31,12 @@ use crate::{
 const PATIENCE: Duration = Duration::from_millis(700);
 
 pub(crate) fn run(args: &ScanArgs) -> Result<Exit, Failure> {
-    let limits = args.setup.limits();
+    let limits = args.setup.limits_of(args.letters.is_some());
     let template = template(args, &limits)?;
     let key = args.sign.as_deref().map(keys::signing).transpose()?;
     let binding = keys::binding(args.bind.as_deref())?;
     let reviews = Reviews::load(args.reviews.as_deref(), &args.reviewer)?;
-    let mut worker = worker(&args.setup, binding.clone())?;
+    let mut worker = worker(&args.setup, binding.clone(), letters(args, &limits)?)?;
     // After the reviews were read: it may be the very file they stand in.
     let mut receipts = args.receipt.as_ref().map(File::create).transpose()?;
     let human = matches!(template.format, ScanFormat::Human { .. });
@@ -106,8 +108,12 @@ pub(crate) fn run(args: &ScanArgs) -> Result<Exit, Failure> {
 }
 
 /// A worker for these options, after their files were checked.
-pub(crate) fn worker(args: &SetupArgs, binding: Option<Binding>) -> Result<Worker, Failure> {
-    let mut setup = Setup { limits: args.limits(), binding, ..Setup::default() };
+pub(crate) fn worker(
+    args: &SetupArgs,
+    binding: Option<Binding>,
+    letters: Option<LetterReader>,
+) -> Result<Worker, Failure> {
+    let mut setup = Setup { limits: args.limits_of(letters.is_some()), binding, letters, ..Setup::default() };
     setup.rules = rule_files(&args.rules)?;
     if !is_built_in(&args.policy) {
         let text = inputs::read_text(Path::new(&args.policy)).map_err(|problem| {
@@ -121,6 +127,19 @@ pub(crate) fn worker(args: &SetupArgs, binding: Option<Binding>) -> Result<Worke
         return Ok(Worker::without_isolation(setup));
     }
     Ok(Worker::new(setup))
+}
+
+/// Who reads letters, where that is asked for. It has the time that a scan has.
+fn letters(args: &ScanArgs, limits: &Limits) -> Result<Option<LetterReader>, Usage> {
+    let Some(program) = &args.letters else { return Ok(None) };
+    let settings = LettersSettings {
+        program: program.clone(),
+        languages: args.languages.clone(),
+        total: Duration::from_secs(limits.get(Resource::Wall)),
+        kept: args.keep_letters.clone(),
+        ..LettersSettings::default()
+    };
+    LetterReader::new(settings).map(Some).map_err(|why| Usage(format!("--letters: {why}")))
 }
 
 pub(crate) fn is_built_in(policy: &str) -> bool {

@@ -12,7 +12,7 @@ const BATCH: usize = 256 * 1024;
 
 pub(crate) fn run(args: &TextArgs) -> Result<Exit, Failure> {
     let limits = args.setup.limits();
-    let mut worker = scan::worker(&args.setup, None)?;
+    let mut worker = scan::worker(&args.setup, None, None)?;
     let mut input = io::stdin().lock();
     let mut out = io::stdout().lock();
     let mut first = 1;

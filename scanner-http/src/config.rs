@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use scanner_worker::{LETTER_PIXELS, LettersSettings};
 use serde::Deserialize;
 
 mod read;
@@ -40,6 +41,8 @@ pub struct Config {
     pub workers: Workers,
     /// The virus scanner beside our own.
     pub clamav: ClamAv,
+    /// The program that reads letters in pictures.
+    pub letters: Letters,
     /// Receipts that are kept.
     pub journal: Journal,
     /// Bodies on their way in.
@@ -92,6 +95,29 @@ pub struct ClamAv {
     pub failures: u32,
     /// For how long it is left alone.
     pub pause: Time,
+}
+
+/// `[letters]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Letters {
+    /// The program: `tesseract`, or its path. Without it nobody reads letters.
+    pub program: Option<String>,
+    /// The languages it looks for.
+    pub languages: String,
+    /// The folder with its languages, if it is not where the program looks by itself.
+    pub data: Option<PathBuf>,
+    /// Pixels of one input that are read, where `limits.letter_pixels` does not say.
+    pub pixels: Amount,
+    /// Most pictures of one input.
+    pub most: usize,
+    /// How long all pictures of one input may take.
+    pub total: Time,
+    /// How many pictures are read at once.
+    pub at_once: usize,
+    /// Bytes of address space of the program.
+    pub memory: Amount,
 }
 
 /// `[journal]`.
@@ -213,6 +239,7 @@ impl Default for Config {
             limits: BTreeMap::new(),
             workers: Workers::default(),
             clamav: ClamAv::default(),
+            letters: Letters::default(),
             journal: Journal::default(),
             body: Body::default(),
             connections: Connections::default(),
@@ -251,6 +278,42 @@ impl Default for ClamAv {
             failures: 5,
             pause: Time(Duration::from_secs(10)),
         }
+    }
+}
+
+impl Default for Letters {
+    fn default() -> Self {
+        let LettersSettings { languages, total, most, at_once, memory, .. } = LettersSettings::default();
+        Self {
+            program: None,
+            languages,
+            data: None,
+            pixels: Amount(LETTER_PIXELS),
+            most,
+            total: Time(total),
+            at_once,
+            memory: Amount(memory),
+        }
+    }
+}
+
+impl Letters {
+    /// How letters are read, where a program is named that reads them.
+    pub(crate) fn settings(&self, workers: &Workers) -> Option<LettersSettings> {
+        // An empty one is none: environments that always set the variable have no other way to say so.
+        let program = self.program.clone().filter(|program| !program.is_empty())?;
+        Some(LettersSettings {
+            program,
+            languages: self.languages.clone(),
+            data: self.data.clone(),
+            total: self.total.0,
+            most: self.most,
+            at_once: self.at_once,
+            memory: self.memory.0,
+            executable: workers.executable.clone(),
+            strict: workers.strict,
+            kept: None,
+        })
     }
 }
 

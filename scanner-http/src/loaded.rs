@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use scanner_core::{Decision, RuleSet};
-use scanner_worker::{Kit, ScanJob, Setup, Worker};
+use scanner_worker::{Kit, LetterReader, ScanJob, Setup, Worker};
 
 use crate::{
     auth::Callers,
@@ -34,7 +34,7 @@ const HARMLESS: &[&[u8]] = &[b"", b"3 rows\n", b"x,y\n1,2\n"];
 const HARMFUL: &[&[u8]] = &[b"X5O!P%@AP[4\\PZX54(P^)7CC)7}$EICAR-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*"];
 
 impl Files {
-    pub(crate) fn read(config: &Config) -> Result<Self, ConfigError> {
+    pub(crate) fn read(config: &Config, letters: Option<LetterReader>) -> Result<Self, ConfigError> {
         let policies = Policies::read(&config.policies)?;
         let callers = Callers::new(config, &policies)?;
         let setup = Setup {
@@ -42,6 +42,7 @@ impl Files {
             rules: rule_files(&config.rules)?,
             policies: policies.own.clone(),
             executable: config.workers.executable.clone(),
+            letters,
             strict: config.workers.strict,
             ..Setup::default()
         };
@@ -63,8 +64,8 @@ impl Files {
 }
 
 impl Loaded {
-    pub(crate) fn read(config: &Config) -> Result<Self, ConfigError> {
-        Files::read(config)?.load()
+    pub(crate) fn read(config: &Config, letters: Option<LetterReader>) -> Result<Self, ConfigError> {
+        Files::read(config, letters)?.load()
     }
 
     /// Lets a worker judge, by the default policy, what everybody agrees about. Blocks.

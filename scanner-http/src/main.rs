@@ -41,6 +41,9 @@ fn main() -> ExitCode {
     if arguments.peek().is_some_and(|first| first == scanner_worker::WORKER_ARGUMENT) {
         return scanner_worker::serve().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
     }
+    if arguments.peek().is_some_and(|first| first == scanner_worker::LETTERS_ARGUMENT) {
+        return scanner_worker::launch().into();
+    }
     let mut file = std::env::var_os("SCANNER_CONFIG").map(PathBuf::from);
     let mut only_check = false;
     while let Some(argument) = arguments.next() {

@@ -8,7 +8,7 @@ use std::{
 };
 
 use scanner_core::{Decision, Reason, Severity, is_category, provider_names};
-use scanner_worker::Answer;
+use scanner_worker::{Answer, LETTERS_ENGINE};
 
 use crate::clamav;
 
@@ -24,7 +24,7 @@ const COUNTERS: &[(&str, &str)] = &[
     ("scanner_gaps_total", "Things not seen, by reason."),
     ("scanner_limits_hit_total", "Limits hit, by name."),
     ("scanner_worker_deaths_total", "Workers that died or were killed, by what the scan then says."),
-    ("scanner_engine_answers_total", "What other engines said: clean, found or unavailable."),
+    ("scanner_engine_answers_total", "What other engines said: clean, found, read or unavailable."),
     ("scanner_reloads_total", "Rules and policies read again: changed, unchanged or refused."),
     ("scanner_would_be_total", "Decisions that a policy in force would have made, by decision."),
 ];
@@ -102,8 +102,8 @@ impl Metrics {
             inner.add("scanner_worker_deaths_total", format!("reason=\"{reason}\""), 1);
         }
         for (name, answer, count) in &counts.engines {
-            let name = known(name, |name| name == clamav::NAME);
-            let answer = known(answer, |word| matches!(word, "clean" | "found" | "unavailable"));
+            let name = known(name, |name| [clamav::NAME, LETTERS_ENGINE].contains(&name));
+            let answer = known(answer, |word| matches!(word, "clean" | "found" | "read" | "unavailable"));
             inner.add("scanner_engine_answers_total", format!("engine=\"{name}\",answer=\"{answer}\""), *count);
         }
         if let Some(would_be) = counts.would_be.as_deref() {

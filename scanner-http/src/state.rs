@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use scanner_core::Limits;
-use scanner_worker::Worker;
+use scanner_worker::{LETTERS_ENGINE, LetterReader, Worker};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::{
@@ -42,7 +42,7 @@ impl State {
     /// # Errors
     /// The first mistake in those files, or what keeps the workers from starting.
     pub fn new(config: Config) -> Result<Self, ConfigError> {
-        let loaded = Loaded::read(&config)?;
+        let loaded = Loaded::read(&config, letters(&config)?)?;
         let wrong = |error: std::io::Error| ConfigError(error.to_string());
         if config.workers.strict {
             Worker::of(loaded.kit.clone()).start().map_err(|death| ConfigError(death.detail))?;
@@ -78,7 +78,8 @@ impl State {
     /// The first mistake, with line and column.
     pub fn reload(&self) -> Result<(String, bool), ConfigError> {
         let before = self.loaded();
-        let read = Files::read(&self.config).and_then(|files| {
+        let letters = before.kit.setup().letters.clone();
+        let read = Files::read(&self.config, letters).and_then(|files| {
             if files.are_as(&before) {
                 return Ok(None);
             }
@@ -105,7 +106,13 @@ impl State {
     /// # Errors
     /// The first mistake in them.
     pub fn check(config: &Config) -> Result<(), ConfigError> {
-        Loaded::read(config)?.try_out()
+        Loaded::read(config, letters(config)?)?.try_out()
+    }
+
+    /// The engines beside our own scan.
+    pub(crate) fn engines(&self) -> Vec<&'static str> {
+        let letters = self.loaded().kit.setup().letters.as_ref().map(|_| LETTERS_ENGINE);
+        self.pool.engines().into_iter().chain(letters).collect()
     }
 
     /// A right to send a body.
@@ -139,4 +146,10 @@ impl State {
     pub fn is_ready(&self) -> bool {
         !self.closing.load(Ordering::Relaxed) && self.pool.is_ready()
     }
+}
+
+/// Who reads letters, where the configuration names a program. It is asked once for its version.
+fn letters(config: &Config) -> Result<Option<LetterReader>, ConfigError> {
+    let settings = config.letters.settings(&config.workers);
+    settings.map(LetterReader::new).transpose().map_err(|why| ConfigError(format!("letters.program: {why}")))
 }

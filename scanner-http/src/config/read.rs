@@ -2,7 +2,7 @@
 
 use std::{fmt, path::Path};
 
-use scanner_core::Limits;
+use scanner_core::{Limits, Resource};
 use serde::Deserialize;
 
 use super::Config;
@@ -87,6 +87,9 @@ impl Config {
         if self.journal.folder.is_some() && (self.journal.days == 0 || self.journal.segment.0 == 0) {
             return Err(ConfigError("journal.days and journal.segment must be at least 1".to_owned()));
         }
+        if self.letters.most == 0 || self.letters.at_once == 0 || self.letters.pixels.0 == 0 {
+            return Err(ConfigError("letters.most, letters.at_once and letters.pixels must be at least 1".to_owned()));
+        }
         if self.workers.jobs == 0 || self.clamav.failures == 0 {
             return Err(ConfigError("workers.jobs and clamav.failures must be at least 1".to_owned()));
         }
@@ -100,7 +103,9 @@ impl Config {
 
     /// The limits of one scan.
     pub fn limits(&self) -> Limits {
-        self.limits.iter().fold(Limits::default(), |limits, (limit, amount)| limits.with(limit.0, amount.0))
+        let asked = self.letters.settings(&self.workers).map(|_| self.letters.pixels.0);
+        let default = Limits::default().with(Resource::LetterPixels, asked.unwrap_or(0));
+        self.limits.iter().fold(default, |limits, (limit, amount)| limits.with(limit.0, amount.0))
     }
 }
 

@@ -49,6 +49,17 @@ fn the_environment_is_over_the_file() {
 }
 
 #[test]
+fn a_program_that_reads_letters_turns_that_on() {
+    let pixels = |text: &str| read(text, &[]).unwrap().limits().get(Resource::LetterPixels);
+    assert_eq!(pixels(""), 0);
+    assert_eq!(pixels("[letters]\nprogram = ''\n"), 0);
+    assert_eq!(pixels("[letters]\nprogram = 'tesseract'\n"), 16 << 20);
+    assert_eq!(pixels("[letters]\nprogram = 'tesseract'\npixels = 9\n"), 9);
+    assert_eq!(pixels("[limits]\nletter_pixels = 7\n[letters]\nprogram = 'tesseract'\n"), 7);
+    check("[letters]\nmost = 0\n", &[], "letters.most, letters.at_once and letters.pixels must be at least 1");
+}
+
+#[test]
 fn mistakes_are_told_with_their_place() {
     check(
         "listen = '127.0.0.1:0'\nlisten_on = 3\n",

@@ -65,7 +65,7 @@ pub(crate) async fn capabilities(Shared(state): Shared<Arc<State>>, request: Req
             seccomp: isolation.map(|isolation| isolation.seccomp),
             strict: state.config.workers.strict,
         },
-        engines: state.pool.engines(),
+        engines: state.engines(),
         multipart: MultipartV1 {
             parts: crate::parts::PARTS,
             most_parts: state.config.body.parts,

@@ -31,6 +31,7 @@ mod end;
 mod fake_clamd;
 mod faults;
 mod isolation;
+mod letters;
 mod long;
 mod multipart;
 mod overload;
