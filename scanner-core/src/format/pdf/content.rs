@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     finding::{Place, Reason, Stop},
-    format::Out,
+    format::{Out, letters},
     limits::{Budget, Resource},
     reader::count,
     view::TextView,
@@ -140,6 +140,8 @@ pub(super) struct Drawer<'d, 'a, 'n> {
     /// Codes that led to no character, each with its font; and the page that had the first.
     unread: BTreeSet<(usize, u32)>,
     unread_on: Option<(u64, usize)>,
+    /// A picture with room for letters stands in a page's own stream.
+    has_inline: bool,
     /// Layers that are off, by position.
     off: BTreeSet<usize>,
     are_layers_off: bool,
@@ -196,6 +198,7 @@ pub(super) fn read<'a>(
         font_work: 0,
         unread: BTreeSet::new(),
         unread_on: None,
+        has_inline: false,
         off: BTreeSet::new(),
         are_layers_off: false,
         page: Canvas::default(),
@@ -222,6 +225,9 @@ pub(super) fn read<'a>(
         drawn
     });
     drawer.tell_unread();
+    if drawer.has_inline {
+        letters::unread("a picture inside of a page's own stream: its letters were not read", out, budget);
+    }
     drawn
 }
 

@@ -114,6 +114,17 @@ mod tests {
     }
 
     #[test]
+    fn a_picture_inside_of_a_page_is_told() {
+        let gaps = |keys: &str, letters| {
+            let page = [b"q BI ", keys.as_bytes(), b" /BPC 8 /CS /G ID 0123456789 EI Q"].concat();
+            Seen::with(&FORMAT, "pdf", &document("", &page, &[]), Resource::LetterPixels, letters).gaps.len()
+        };
+        assert_eq!(gaps("/W 10 /H 8", 80), 1);
+        assert_eq!(gaps("/Height 8 /Width 10", 80), 1);
+        assert_eq!((gaps("/W 10 /H 7", 80), gaps("/W 10 /H 8", 0)), (0, 0));
+    }
+
+    #[test]
     fn a_photo_is_an_artifact_of_its_own() {
         let photo = seen("/ColorSpace/DeviceRGB/BitsPerComponent 8/Filter/DCTDecode", b"\xff\xd8\xff", 80);
         assert_eq!(photo.children.len(), 1);

@@ -2,12 +2,16 @@
 
 use super::{CLEAR, Drawer, Path, color};
 use crate::format::pdf::{
-    lex::{Lexer, is_white},
+    lex::{Lexer, Token, is_white},
     object::Object,
     pages::crossing,
     paint::{self, Area, Color},
 };
-use crate::{finding::Stop, limits::Budget};
+use crate::{
+    finding::Stop,
+    format::{letters, picture::Size},
+    limits::Budget,
+};
 
 impl<'d, 'a> Drawer<'d, 'a, '_> {
     pub(super) fn color(&mut self, word: &[u8], operands: &[Object<'_>]) {
@@ -113,6 +117,7 @@ impl<'d, 'a> Drawer<'d, 'a, '_> {
     pub(super) fn inline_image(&mut self, lexer: &mut Lexer<'_>) {
         let rest = lexer.rest();
         let start = memchr::memmem::find(rest, b"ID").map_or(rest.len(), |at| at.saturating_add(2));
+        self.has_inline |= letters::have_room(inline_size(rest.get(..start).unwrap_or_default()));
         let mut at = start;
         // The end mark stands between blanks; data may hold it, but seldom so.
         while let Some(found) = rest.get(at..).and_then(|rest| memchr::memmem::find(rest, b"EI")) {
@@ -144,5 +149,33 @@ impl<'d, 'a> Drawer<'d, 'a, '_> {
             self.state.font = self.font_of(font, budget)?;
         }
         Ok(())
+    }
+}
+
+/// What an inline picture says of its size, by either name (§8.9.7, table 91).
+fn inline_size(keys: &[u8]) -> Size {
+    let mut lexer = Lexer::new(keys, 0);
+    let mut size = Size::new(0, 0);
+    let mut is_width = None;
+    loop {
+        match lexer.next() {
+            Token::End | Token::Endless => return size,
+            Token::Name(key) => {
+                is_width = match &*key.text {
+                    b"W" | b"Width" => Some(true),
+                    b"H" | b"Height" => Some(false),
+                    _ => None,
+                };
+            }
+            Token::Int(number) => {
+                let side = u32::try_from(number).unwrap_or(0);
+                match is_width.take() {
+                    Some(true) => size.width = side,
+                    Some(false) => size.height = side,
+                    None => {}
+                }
+            }
+            _ => is_width = None,
+        }
     }
 }
