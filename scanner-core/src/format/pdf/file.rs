@@ -245,9 +245,7 @@ fn stream(
     {
         let window = bytes.get(..end.saturating_add(32)).unwrap_or(bytes);
         let mut lexer = Lexer::new(window, end);
-        while lexer.rest().first().is_some_and(|byte| is_white(*byte)) {
-            lexer.seek(lexer.position().saturating_add(1));
-        }
+        lexer.skip_blanks();
         if lexer.rest().starts_with(END) {
             return (start..end, lexer.position().saturating_add(END.len()));
         }
@@ -354,9 +352,7 @@ fn aside<'a>(
     let mut stray: Option<Range<usize>> = None;
     let mut strayed = 0_usize;
     loop {
-        while lexer.rest().first().is_some_and(|byte| is_white(*byte)) {
-            lexer.seek(lexer.position().saturating_add(1));
-        }
+        lexer.skip_blanks();
         let start = lexer.position();
         if lexer.rest().first() == Some(&b'%') {
             let line = memchr::memchr2(b'\n', b'\r', lexer.rest()).unwrap_or(lexer.rest().len());

@@ -86,11 +86,16 @@ impl<'a> Lexer<'a> {
         taken
     }
 
+    /// Over white space alone: where a comment stands there, it is next.
+    pub(super) fn skip_blanks(&mut self) {
+        let rest = self.rest;
+        self.take(rest.iter().position(|byte| !is_white(*byte)).unwrap_or(rest.len()));
+    }
+
     /// Over white space and comments.
     pub(super) fn skip_white(&mut self) {
         loop {
-            let rest = self.rest;
-            self.take(rest.iter().position(|byte| !is_white(*byte)).unwrap_or(rest.len()));
+            self.skip_blanks();
             if self.rest.first() != Some(&b'%') {
                 return;
             }
