@@ -287,6 +287,37 @@ mod tests {
     }
 
     #[test]
+    fn defaults_are_what_operators_are_told() {
+        let told = [
+            ("envelope_bytes", 67_108_864),
+            ("artifact_bytes", 67_108_864),
+            ("unpacked_bytes", 268_435_456),
+            ("ratio", 200),
+            ("artifacts", 5_000),
+            ("depth", 6),
+            ("entries", 10_000),
+            ("text_bytes", 67_108_864),
+            ("decoded_bytes", 268_435_456),
+            ("normalized_bytes", 268_435_456),
+            ("pixels", 67_108_864),
+            ("code_pixels", 0),
+            ("letter_pixels", 0),
+            ("side", 65_535),
+            ("frames", 500),
+            ("objects", 200_000),
+            ("steps", 100_000_000),
+            ("findings", 1_000),
+            ("cpu", 5),
+            ("wall", 10),
+            ("memory", 536_870_912),
+        ];
+        assert_eq!(Resource::ALL.map(|resource| (resource.name(), resource.default_limit())), told);
+        let of_process = Resource::ALL.into_iter().filter(|resource| resource.is_of_process());
+        assert_eq!(of_process.map(Resource::name).collect::<Vec<_>>(), ["cpu", "wall", "memory"]);
+        assert_eq!(Exhausted(Resource::Depth).to_string(), "limit:depth");
+    }
+
+    #[test]
     fn a_limit_holds_at_it_and_not_one_past() {
         for resource in Resource::ALL {
             let mut budget = Budget::new(Limits::NOTHING.with(resource, 7));
@@ -294,6 +325,7 @@ mod tests {
             assert_eq!(budget.spend(resource, 1), Err(Exhausted(resource)));
             assert_eq!(budget.spent().get(resource), 7);
             assert_eq!(budget.left(resource), 0);
+            assert_eq!(budget.limits().get(resource), 7);
             let mut budget = Budget::new(Limits::NOTHING.with(resource, 7));
             assert_eq!(budget.reach(resource, 7), Ok(()));
             assert_eq!(budget.reach(resource, 8), Err(Exhausted(resource)));

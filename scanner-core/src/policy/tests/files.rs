@@ -187,7 +187,8 @@ fn audiences_are_checked() {
 fn audiences_are_read_and_joined_with_those_below() {
     let own = policy(
         "extends = 'default'\n[audiences.model]\nkeep = 'tail'\n\
-         [audiences.store]\nlike = 'download'\nmax_text_bytes = 10\ninline = ['image/*', 'txt']\n",
+         [audiences.store]\nlike = 'download'\nmax_text_bytes = 10\ninline = ['image/*', 'txt']\n\
+         sandbox = ['text/*', 'svg']\n",
     );
     let names: Vec<&str> = own.audiences().map(|(audience, _)| audience.name()).collect();
     assert_eq!(names, ["page", "terminal", "model", "download", "store"]);
@@ -198,6 +199,8 @@ fn audiences_are_read_and_joined_with_those_below() {
     assert_eq!((store.max_text_bytes, store.keep), (Some(10), Keep::HeadTail));
     assert!(store.may_inline("png", "image/png") && store.may_inline("txt", "text/plain"));
     assert!(!store.may_inline("html", "text/html"));
+    assert!(store.is_sandboxed("html", "text/html") && store.is_sandboxed("svg", "image/svg+xml"));
+    assert!(!store.is_sandboxed("png", "image/png") && !model.is_sandboxed("html", "text/html"));
     assert_eq!(named("default").settings(&Audience::MODEL).unwrap().keep, Keep::HeadTail);
 
     let below = with_head("[audiences.store]\nlike = 'page'\nkeep = 'tail'\ninline = 'png'\n");
@@ -206,6 +209,12 @@ fn audiences_are_read_and_joined_with_those_below() {
     let store = joined.settings(&Audience::named("store")).unwrap();
     assert_eq!((store.max_text_bytes, store.keep, &store.like), (Some(1), Keep::Tail, &Some(Audience::PAGE)));
     assert!(!store.may_inline("html", "text/html"));
+}
+
+#[test]
+fn a_decision_is_found_by_its_word_alone() {
+    assert_eq!(Decision::ALL.map(|decision| Decision::named(decision.name())), Decision::ALL.map(Some));
+    assert_eq!(["", "Allow", "deny"].map(Decision::named), [None; 3]);
 }
 
 #[test]
