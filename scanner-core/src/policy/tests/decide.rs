@@ -275,6 +275,10 @@ fn the_floor_holds_against_patterns_and_otherwise() {
         let case = case(vec![artifact(0)], vec![], vec![gap("g0", Some(0), "encrypted")]);
         assert!(decide_for(&policy, &case, &Audience::MODEL).decision < Decision::Review);
     }
+    // A clause that says so itself is the reason that is told.
+    let own = policy("[[when]]\nname = 'own'\ngap = 'timeout'\nthen = 'review'\n");
+    let case = case(vec![artifact(0)], vec![], vec![gap("g0", Some(0), "timeout")]);
+    assert_eq!(decide_for(&own, &case, &Audience::MODEL).because, vec![of_gap("own", "g0")]);
 }
 
 #[test]
