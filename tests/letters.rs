@@ -82,6 +82,7 @@ fn what_is_read_is_judged() {
     assert_eq!(verdict["findings"][0]["category"], "injection.override");
     assert_eq!(verdict["findings"][0]["decoded"], serde_json::json!(["ocr"]));
     assert_eq!(verdict["complete"], true);
+    assert_eq!(read_by("fills", |_| {})["complete"], true, "the longest text that is taken");
     let silent = read_by("says-nothing", |_| {});
     assert_eq!((&silent["decision"], &silent["complete"]), (&"allow".into(), &true.into()), "{silent}");
 }

@@ -237,10 +237,9 @@ impl Inner {
         // How it ended says more than a pipe that broke by that.
         match (said, status) {
             (_, Some(status)) if !status.success() => Err(ended(status)),
-            (Ok(said), Some(_)) if said.len() as u64 > TEXT_BYTES => Err("a text without an end".to_owned()),
+            (Ok(said), _) if said.len() as u64 > TEXT_BYTES => Err("a text without an end".to_owned()),
             (Ok(said), Some(_)) => Ok(said),
             (Err(error), _) => Err(failed(&error)),
-            (Ok(said), None) if said.len() as u64 > TEXT_BYTES => Err("a text without an end".to_owned()),
             (Ok(_), None) => Err("no answer in time".to_owned()),
         }
     }

@@ -72,10 +72,6 @@ impl Archive<'_> {
         };
         let unpacked = inflate::unpack(&source, budget);
         let target = String::from_utf8_lossy(&unpacked.bytes).into_owned();
-        // Readers that know no links, Python's among them, write a file with what stands there.
-        if target.contains(|c: char| c.is_control() || c == char::REPLACEMENT_CHARACTER) {
-            self.child(entry, out);
-        }
         for (rule, what) in path::link_faults(&entry.name, &target) {
             out.find(entry.finding(rule, what).severity(Severity::High));
         }
@@ -87,7 +83,12 @@ impl Archive<'_> {
         let severity = if escapes { Severity::High } else { path::SYMLINK.severity };
         let message = if escapes { "a link to what is not in the archive" } else { "a link inside the archive" };
         out.find(entry.finding(&path::SYMLINK, message).severity(severity));
-        out.read(TextView::beside(unpacked.bytes, "link target"));
+        // Readers that know no links, Python's among them, write a file with what stands there.
+        if target.contains(|c: char| c.is_control() || c == char::REPLACEMENT_CHARACTER) {
+            self.child(entry, out);
+        } else {
+            out.read(TextView::beside(unpacked.bytes, "link target"));
+        }
         unpacked.stop.map_or(Ok(()), Err)
     }
 
