@@ -60,6 +60,16 @@ struct State {
     closed: bool,
 }
 
+/// What a pool is short of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lack {
+    Nothing,
+    /// There is room for one more.
+    Worker,
+    /// There is no room, and no worker for the tenant that comes next.
+    Fresh,
+}
+
 #[derive(Debug)]
 struct Member {
     worker: Worker,
@@ -89,6 +99,19 @@ impl State {
         self.idle.iter().filter(|member| member.tenant.is_none()).count()
     }
 
+    /// Whether the keeper has something to start: there is room, or none is fresh and one that serves a tenant can make
+    /// room. Each call of the keeper is a thread that wakes, so it is called for this alone; what dies while it is idle
+    /// is found by its rounds.
+    fn lacks(&self, size: PoolSize) -> Lack {
+        if self.idle.len().saturating_add(self.out) < size.workers.saturating_add(size.spare) {
+            Lack::Worker
+        } else if self.fresh() == 0 && size.spare > 0 && !self.idle.is_empty() {
+            Lack::Fresh
+        } else {
+            Lack::Nothing
+        }
+    }
+
     /// Takes the idle workers out that are to be thrown away: those that died, and those of another kit.
     fn spoilt(&mut self) -> Vec<Member> {
         let kit = self.kit.clone();
@@ -110,8 +133,10 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn most(&self) -> usize {
-        self.size.workers.saturating_add(self.size.spare)
+    fn call_keeper(&self, lack: Lack) {
+        if lack != Lack::Nothing {
+            self.changed.notify_one();
+        }
     }
 }
 
@@ -163,11 +188,12 @@ impl Pool {
         let member = state.take(tenant);
         let kit = state.kit.clone();
         // Room for one more is made by the tenant that came longest ago.
-        let full = member.is_none() && state.idle.len().saturating_add(state.out) >= self.shared.most();
+        let full = member.is_none() && state.lacks(self.shared.size) != Lack::Worker;
         let given_up = (full && !state.idle.is_empty()).then(|| state.idle.remove(0));
         state.out = state.out.saturating_add(1);
+        let lack = state.lacks(self.shared.size);
         drop(state);
-        self.shared.changed.notify_one();
+        self.shared.call_keeper(lack);
         drop((spoilt, given_up));
         let mut back = Back { shared: &self.shared, member: None };
         let member =
@@ -221,8 +247,9 @@ impl Drop for Back<'_> {
             member => (None, member),
         };
         state.idle.extend(kept);
+        let lack = state.lacks(self.shared.size);
         drop(state);
-        self.shared.changed.notify_one();
+        self.shared.call_keeper(lack);
         // It may take a moment to end: not while others wait for the pool.
         drop(gone);
     }
@@ -243,11 +270,10 @@ fn keep(shared: &Shared) {
             return;
         }
         let spoilt = state.spoilt();
-        let crowded = state.idle.len().saturating_add(state.out) >= shared.most();
+        let lack = state.lacks(shared.size);
         // One that serves a tenant makes room for a fresh one when there is none.
-        let given_up = (crowded && state.fresh() == 0 && shared.size.spare > 0 && !state.idle.is_empty())
-            .then(|| state.idle.remove(0));
-        let start = !crowded || given_up.is_some();
+        let given_up = (lack == Lack::Fresh).then(|| state.idle.remove(0));
+        let start = lack != Lack::Nothing;
         if !start && spoilt.is_empty() {
             drop(shared.changed.wait_timeout(state, ROUND));
             continue;

@@ -30,7 +30,7 @@ use crate::{
     serve::{OUT_OF_MEMORY, WORKER_ARGUMENT},
     setup::Setup,
     shown::{Said, Shown},
-    wire::{Timed, read_frame, read_frame_within, write_frame},
+    wire::{Timed, hold_a_piece, read_frame, read_frame_within, write_frame},
 };
 
 /// How long a worker that closed its pipe may take to be gone. A verdict about a death is there within 100 ms.
@@ -106,6 +106,8 @@ impl Process {
         never_block(&input)?;
         never_block(&output)?;
         never_block(&errors)?;
+        hold_a_piece(&input);
+        hold_a_piece(&output);
         Ok(Self { child, input: Some(input), output, errors, isolation: None, jobs: 0 })
     }
 
