@@ -11,7 +11,7 @@ use tokio::sync::watch;
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let config = Config::read(None, [])?;
     let routes = Router::new().route("/", post(|body: Bytes| async move { body.len().to_string() }));
-    let server = Server::bind(([127, 0, 0, 1], 0).into(), routes, &config.connections, Arc::default()).await?;
+    let server = Server::bind(([127, 0, 0, 1], 0).into(), routes, &config.connections, Arc::default())?;
     writeln!(std::io::stdout(), "{}", server.address()?)?;
     let (_end, ends) = watch::channel(false);
     server.run(ends, &config.shutdown).await;

@@ -215,10 +215,10 @@ async fn serve(config: Config) -> io::Result<ExitCode> {
         Err(error) => return Ok(say(&format!("scanner-http: {error}"), WRONG)),
     };
     let open = state.open_connections();
-    let service = Server::bind(listen, router(state.clone()), &connections, open.clone()).await?;
+    let service = Server::bind(listen, router(state.clone()), &connections, open.clone())?;
     let mut few = connections.clone();
     few.most = few.most.min(ADMIN_CONNECTIONS);
-    let watched = Server::bind(admin, admin_router(state.clone()), &few, open).await?;
+    let watched = Server::bind(admin, admin_router(state.clone()), &few, open)?;
     tracing::info!(address = %service.address()?, admin = %watched.address()?, version = env!("CARGO_PKG_VERSION"), "listening");
 
     tokio::spawn(tell_isolation(state.clone()));

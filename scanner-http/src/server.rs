@@ -26,7 +26,7 @@ use hyper_util::{
     server::conn::auto,
 };
 use tokio::{
-    net::{TcpListener, TcpStream},
+    net::{TcpListener, TcpSocket, TcpStream},
     sync::{Semaphore, watch},
     task::JoinSet,
     time::{Instant, sleep, sleep_until, timeout},
@@ -45,6 +45,10 @@ const HEAD_BYTES: usize = 64 * 1024;
 /// Most header lines of a request.
 const HEADERS: usize = 100;
 
+/// Connections that the system holds until they are accepted; Linux takes no more than `net.core.somaxconn`, 4096 unless
+/// it was set. A handshake that finds the queue full looks done to the client, whose request is then answered by a reset.
+const WAITING: u32 = 4096;
+
 /// Marks a request whose head gave its length in two ways.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TwoLengths;
@@ -59,17 +63,17 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens on that address.
+    /// Listens on that address, in the runtime it is called in.
     ///
     /// # Errors
     /// When it is taken, or not of this machine.
-    pub async fn bind(
+    pub fn bind(
         address: SocketAddr,
         routes: Router,
         settings: &Connections,
         open: Arc<AtomicUsize>,
     ) -> io::Result<Self> {
-        Ok(Self { listener: TcpListener::bind(address).await?, routes, settings: settings.clone(), open })
+        Ok(Self { listener: listen(address)?, routes, settings: settings.clone(), open })
     }
 
     /// Where it listens: the port too, when the address left that open.
@@ -125,6 +129,14 @@ impl Server {
         drop(listener);
         timeout(shutdown.finish.0, async { while connections.join_next().await.is_some() {} }).await.is_ok()
     }
+}
+
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    // A port whose last owner has ended is free, whatever its old connections still wait for.
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(WAITING)
 }
 
 /// Waits until the service is to end; also when nobody is left to say so.
