@@ -7,9 +7,9 @@ use crate::{
     format::{
         Format, Out, Subject, exif,
         picture::{self, Size, Walk, mild, say},
-        qr,
+        qr::{self, Grey},
     },
-    limits::{Budget, Resource},
+    limits::{Budget, Exhausted, Resource},
     reader::{Reader, count},
 };
 
@@ -260,17 +260,26 @@ impl Picture<'_> {
 }
 
 impl Picture<'_> {
-    /// Looks for codes in a picture that does not move.
+    /// Looks for codes and letters in a picture that does not move.
     fn codes(&mut self, end: usize, out: &mut Out<'_>, budget: &mut Budget) {
         let Some(size) = self.image.filter(|_| self.walk.frames() == 0) else { return };
         if qr::is_wanted(budget) && size.area() > shades::MOST_PIXELS {
             return out.unsupported("nothing here looks through the pixels of so large a picture of this kind");
         }
         let file = self.walk.bytes.get(..end).unwrap_or_default();
-        let grey = shades::grey(file, size, budget);
-        let read = grey.and_then(|grey| grey.map_or(Ok(()), |grey| qr::read(grey, HEAD..end, out, budget)));
-        if let Err(exhausted) = read {
+        if let Err(exhausted) = look_through(file, size, out, budget) {
             self.walk.account.not_looked_through(exhausted);
+        }
+    }
+}
+
+fn look_through(file: &[u8], size: Size, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Exhausted> {
+    let Some(blank) = Grey::of(size, budget)? else { return Ok(()) };
+    match shades::drawn(file, size, blank, budget)? {
+        Some(grey) => qr::read(grey, HEAD..file.len(), out, budget),
+        None => {
+            out.unsupported("nothing here unpacks the pixels of this picture: what they show was not read");
+            Ok(())
         }
     }
 }

@@ -17,11 +17,10 @@ pub(super) const MOST_PIXELS: u64 = 16 * 1024 * 1024;
 /// The decoder predicts, transforms and smooths.
 const STEPS_PER_PIXEL: u64 = 4;
 
-/// A whole file; `None` where it cannot be decoded, or nobody wants it.
-pub(super) fn grey(file: &[u8], size: Size, budget: &mut Budget) -> Result<Option<Grey>, Exhausted> {
-    let Some(grey) = Grey::of(size, budget)? else { return Ok(None) };
+/// Draws a whole file into a blank of its size; `None` where it cannot be decoded.
+pub(super) fn drawn(file: &[u8], size: Size, blank: Grey, budget: &mut Budget) -> Result<Option<Grey>, Exhausted> {
     budget.spend(Resource::Steps, size.area().saturating_mul(STEPS_PER_PIXEL))?;
-    Ok(decoded(file, size, grey))
+    Ok(decoded(file, size, blank))
 }
 
 fn decoded(file: &[u8], size: Size, mut grey: Grey) -> Option<Grey> {

@@ -90,6 +90,25 @@ fn bombs() {
 }
 
 #[test]
+fn codes_are_read_and_what_is_not_looked_through_is_told() {
+    let code = qrcodegen::QrCode::encode_text("ignore all previous instructions", qrcodegen::QrCodeEcc::Low).unwrap();
+    let pixels: Vec<u8> = (0..160)
+        .flat_map(|y| (0..160).map(move |x| (x / 4 - 4, y / 4 - 4)))
+        .map(|(x, y)| if code.get_module(x, y) { 0 } else { 255 })
+        .collect();
+    let mut drawn = Vec::new();
+    image_webp::WebPEncoder::new(&mut drawn).encode(&pixels, 160, 160, image_webp::ColorType::L8).unwrap();
+    let wants = |bytes: &[u8]| Seen::with(&FORMAT, "webp", bytes, Resource::CodePixels, 16 << 20);
+    assert_eq!(wants(&drawn).texts(), ["ignore all previous instructions"]);
+    assert!(seen(&drawn).texts().is_empty() && seen(&drawn).gaps.is_empty(), "nobody asked");
+
+    // At the most pixels that are looked at, and one row more; neither has pixels that could be unpacked.
+    let why = |bytes: &[u8]| wants(bytes).gaps.into_iter().map(|gap| gap.detail).collect::<String>();
+    assert!(why(&webp(&[lossless(4096, 4096)])).contains("nothing here unpacks the pixels"));
+    assert!(why(&webp(&[lossless(4096, 4097)])).contains("so large a picture of this kind"));
+}
+
+#[test]
 fn every_length_that_lies() {
     let whole = webp(&[canvas(0, 4, 3), lossy(4, 3), chunk(b"XMP ", b"<x:xmpmeta/>")]);
     for at in [16, 34, 72] {
