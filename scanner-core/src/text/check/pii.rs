@@ -102,7 +102,7 @@ fn numbers(text: &[u8], sink: &mut Sink<'_>) {
     let mut at = 0;
     while let Some(run) = Run::next(text, at) {
         at = run.end();
-        if run.goes_on() {
+        if run.goes_on() || !run.may_begin() {
             continue;
         }
         let told = if let Some(card) = card::at(&run) {

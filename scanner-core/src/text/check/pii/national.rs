@@ -87,15 +87,42 @@ pub(super) fn words() -> impl Iterator<Item = (Kinds, &'static [&'static str])> 
 
 /// The number that begins at a run, if a word beside it says so.
 pub(super) fn at(run: &Run<'_>, around: &mut Around<'_>) -> Option<(Range<usize>, &'static Id)> {
-    // No number here begins with more digits than an identity card of China has.
-    if run.length > 18 {
-        return None;
+    let mut kinds = BY_LENGTH.get(run.length).copied().unwrap_or(0);
+    while kinds != 0 {
+        let place = usize::try_from(kinds.trailing_zeros()).unwrap_or(0);
+        kinds &= kinds.saturating_sub(1);
+        let id = ALL.get(place)?;
+        if let Some(range) = (id.find)(run).filter(|range| around.says(range, Kinds::national(place))) {
+            return Some((range, id));
+        }
     }
-    ALL.iter().enumerate().filter(|(_, id)| id.begins.contains(&run.length)).find_map(|(place, id)| {
-        let range = (id.find)(run)?;
-        around.says(&range, Kinds::national(place)).then_some((range, id))
-    })
+    None
 }
+
+/// Whether a number of any kind begins there, whatever stands around it.
+#[cfg(test)]
+pub(super) fn fits(run: &Run<'_>) -> bool {
+    ALL.iter().any(|id| id.begins.contains(&run.length) && (id.find)(run).is_some())
+}
+
+/// No number here begins with more digits than an identity card of China has.
+const LONGEST: usize = 18;
+
+/// Which of [`ALL`] begin with a run of so many digits, a bit each: most runs of honest output begin none.
+const BY_LENGTH: [u32; LONGEST + 1] = {
+    let mut by_length = [0; LONGEST + 1];
+    let mut place = 0;
+    while place < ALL.len() {
+        let begins = ALL[place].begins;
+        let mut one = 0;
+        while one < begins.len() {
+            by_length[begins[one]] |= 1 << place;
+            one += 1;
+        }
+        place += 1;
+    }
+    by_length
+};
 
 /// The first spelling that fits.
 fn spelled(run: &Run<'_>, spellings: &[&[usize]], between: &[u8]) -> Option<Number> {

@@ -5,6 +5,11 @@ use std::ops::Range;
 /// Digits of the longest number known here.
 const DIGITS_MOST: usize = 20;
 
+/// Digits of the shortest number that is one without a letter or another group behind it: those of the Netherlands.
+const SHORTEST_ALONE: usize = 9;
+/// Bytes looked at in one go for a digit.
+const STRIDE: usize = 32;
+
 /// A maximal run of ASCII digits.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run<'a> {
@@ -61,10 +66,19 @@ pub(super) fn is_date(month: u64, day: u64) -> bool {
     (1..=12).contains(&month) && (1..=31).contains(&day)
 }
 
+fn first_digit(text: &[u8], from: usize) -> Option<usize> {
+    let rest = text.get(from..)?;
+    // Prose has few digits: whole strides without one are passed without a branch for each byte.
+    let has_none = |stride: &[u8]| stride.iter().fold(true, |none, byte| none & !byte.is_ascii_digit());
+    let free = rest.chunks_exact(STRIDE).take_while(|stride| has_none(stride)).count().saturating_mul(STRIDE);
+    let near = rest.get(free..)?.iter().position(u8::is_ascii_digit)?;
+    Some(from.saturating_add(free).saturating_add(near))
+}
+
 impl<'a> Run<'a> {
     /// The next run from there on.
     pub(super) fn next(text: &'a [u8], from: usize) -> Option<Self> {
-        let start = from.saturating_add(text.get(from..)?.iter().position(u8::is_ascii_digit)?);
+        let start = first_digit(text, from)?;
         let length = text.get(start..)?.iter().take_while(|byte| byte.is_ascii_digit()).count();
         Some(Self { text, start, length })
     }
@@ -92,6 +106,24 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Whether a number may begin here, told by what stands behind the run: a short run is none by itself, so it must go
+    /// on with a letter, or with one sign and the next group. Most runs of a table end with their cell.
+    pub(super) fn may_begin(&self) -> bool {
+        let next = |ahead: usize| self.byte(self.end().saturating_add(ahead));
+        self.length >= SHORTEST_ALONE
+            || match next(0) {
+                Some(b':') => true,
+                Some(b' ' | b'-' | b'.' | b'/' | b'+') => match next(1) {
+                    // Accounts may have more than one blank between their groups, behind the letters of the country.
+                    Some(b' ') => self.before(1).is_some_and(|byte| byte.is_ascii_uppercase()),
+                    Some(byte) => byte.is_ascii_alphanumeric(),
+                    None => false,
+                },
+                Some(byte) => byte.is_ascii_alphabetic(),
+                None => false,
+            }
+    }
+
     /// Whether the range is a word of its own: not a part of an identifier, of a decimal fraction or of a longer number.
     pub(super) fn is_bounded(&self, range: &Range<usize>) -> bool {
         let joins = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-' | b'/' | b'+' | b'=');
@@ -111,7 +143,9 @@ impl<'a> Run<'a> {
     /// group is this run.
     pub(super) fn groups(&self, lengths: &[usize], between: &[u8]) -> Option<Number> {
         let (first, others) = lengths.split_first()?;
-        if self.length != *first {
+        let separator = self.byte(self.end());
+        let is_separated = || separator.is_some_and(|byte| between.contains(&byte));
+        if self.length != *first || !others.is_empty() && !is_separated() {
             return None;
         }
         let mut number = Number { digits: [0; DIGITS_MOST], count: 0, range: self.start..self.end() };
@@ -124,10 +158,9 @@ impl<'a> Run<'a> {
             Some(())
         };
         put(&mut number, self.start, self.length)?;
-        let separator = self.byte(self.end());
         for length in others {
             let at = number.range.end;
-            if self.byte(at) != separator || !separator.is_some_and(|byte| between.contains(&byte)) {
+            if self.byte(at) != separator {
                 return None;
             }
             let from = at.saturating_add(1);

@@ -1,6 +1,8 @@
 use std::ops::Range;
 
-use super::run;
+use proptest::prelude::*;
+
+use super::{card, contact, iban, national, number::Run, run};
 use crate::{
     finding::Severity,
     text::{check::Sink, hits::Hits},
@@ -180,4 +182,39 @@ fn floods_are_read_once() {
     assert!(found(&"a@".repeat(50_000)).is_empty());
     assert!(found(&"+".repeat(50_000)).is_empty());
     assert!(found(&"card 4539578763621486 ".repeat(2_000)).len() > 10);
+}
+
+/// Numbers of every kind, whole, to be cut and mixed.
+const NUMBERS: &str = "536-90-4399 85.07.30-033.28 529.982.247-25 046 454 286 11010519491231002X 131052-308T 255081416802538 \
+    65 929 970 489 2341 2341 2346 RSSMRA85T10A562S 111222333 010190 12345 44051401359 12345678Z X-1234567-L 811228-9874 \
+    943 476 5919 AB 12 34 56 C DE12  5001 0517 0648 4898 90 NL39RABO0300065264 8.8.8.8 2606:4700::1111 3742 454554 00126";
+
+proptest! {
+    #[test]
+    fn what_is_passed_over_begins_no_number(
+        pieces in proptest::collection::vec((0..NUMBERS.len(), 1..24_usize, "[0-9 ./:+A-Zx-]{0,3}"), 1..12)
+    ) {
+        let text: String = pieces
+            .iter()
+            .map(|(from, length, more)| format!("{}{more}", NUMBERS.get(*from..NUMBERS.len().min(from + length)).unwrap()))
+            .collect();
+        let mut at = 0;
+        while let Some(run) = Run::next(text.as_bytes(), at) {
+            at = run.end();
+            if !run.may_begin() {
+                prop_assert!(card::at(&run).is_none() && iban::at(&run).is_none(), "{text:?} {run:?}");
+                prop_assert!(!national::fits(&run) && contact::address(&run).is_none(), "{text:?} {run:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_digit_is_in_a_run(text in "[0-9 a-zé\\n]{0,200}") {
+        let (mut at, mut digits) = (0, 0);
+        while let Some(run) = Run::next(text.as_bytes(), at) {
+            prop_assert!(run.before(1).is_none_or(|byte| !byte.is_ascii_digit()));
+            (at, digits) = (run.end(), digits + run.length);
+        }
+        prop_assert_eq!(digits, text.bytes().filter(u8::is_ascii_digit).count());
+    }
 }
