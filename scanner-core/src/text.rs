@@ -26,6 +26,7 @@ mod mention;
 mod normalize;
 mod proof;
 mod rules;
+mod sequence;
 mod undo;
 mod watch;
 

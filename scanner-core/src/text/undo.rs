@@ -8,6 +8,7 @@ use std::ops::Range;
 use super::{
     derive::{Builder, Derived},
     mention,
+    sequence::introduced,
 };
 use crate::{
     finding::Stop,
@@ -137,13 +138,17 @@ fn unescaped(text: &[u8], _: &Marks, budget: &mut Budget, views: &mut Vec<Derive
 
 /// Where a sequence ends: CSI at its final byte, strings at their terminator, others after two bytes.
 fn sequence_end(text: &[u8], start: usize) -> usize {
-    let body = text.get(start.saturating_add(2)..text.len().min(start.saturating_add(256))).unwrap_or_default();
-    let length = match text.get(start.saturating_add(1)) {
+    let about = introduced(text, start.saturating_add(1));
+    let begins = about.saturating_add(1).min(text.len());
+    let body = text.get(begins..text.len().min(begins.saturating_add(256))).unwrap_or_default();
+    let length = match text.get(about) {
+        // Another one begins.
+        Some(0x1b) => return about,
         Some(b'[') => body.iter().position(|byte| (0x40..=0x7e).contains(byte)).map(|at| at.saturating_add(1)),
         Some(b']' | b'P' | b'^' | b'_' | b'X') => body.iter().position(|byte| matches!(byte, 0x07 | 0x1b)),
         _ => Some(0),
     };
-    start.saturating_add(2).saturating_add(length.unwrap_or(0)).min(text.len())
+    begins.saturating_add(length.unwrap_or(0)).min(text.len())
 }
 
 /// `i g n o r e`, `i.g.n.o.r.e`, `i-g-n-o-r-e`: single letters with one and the same separator between them, eight or

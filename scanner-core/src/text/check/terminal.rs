@@ -4,10 +4,13 @@
 //! honest programs print. Everything that moves over written text, talks to the terminal, writes its title or
 //! clipboard, or hides text is a finding.
 
-use std::ops::Range;
+use std::{borrow::Cow, ops::Range};
 
 use super::{About, Check, Said, Sink, saying};
-use crate::finding::{Confidence, Rule, RuleText, Severity};
+use crate::{
+    finding::{Confidence, Rule, RuleText, Severity},
+    text::sequence::{holds_control, introduced, is_done_at_once},
+};
 
 pub(super) const CHECK: Check =
     Check { rules: &[&CLIPBOARD, &CONCEAL, &CONTROL, &CURSOR, &DEVICE, &HYPERLINK, &TITLE], about: About::Shown, run };
@@ -94,8 +97,6 @@ static TITLE: Rule = Rule::built_in(
 
 /// A control string without its end is taken this far.
 const STRING_LONGEST: usize = 4096;
-/// A CSI sequence has no more parameters than this.
-const CSI_LONGEST: usize = 64;
 
 fn run(text: &[u8], sink: &mut Sink<'_>) {
     let mut at = 0_usize;
@@ -149,7 +150,17 @@ fn sequence(text: &[u8], start: usize, link: &mut Option<Link>, sink: &mut Sink<
     let byte = |at: usize| text.get(at).copied();
     // ESC [ and its C1 forms (U+009B as C2 9B, or the bare byte 9B) are one thing.
     let (kind, body) = match byte(start) {
-        Some(0x1b) => (byte(start.saturating_add(1)), start.saturating_add(2)),
+        Some(0x1b) => {
+            let about = introduced(text, start.saturating_add(1));
+            if holds_control(text.get(start.saturating_add(1)..about).unwrap_or_default()) {
+                sink.find(&CONTROL, text, start..about, saying("has a control inside of a sequence"));
+            }
+            match byte(about) {
+                // Another sequence, or the end of this one: what follows is looked at by itself.
+                Some(0x18 | 0x1a | 0x1b | 0x80..) => return about,
+                kind => (kind, about.saturating_add(1)),
+            }
+        }
         Some(0xc2) => (byte(start.saturating_add(1)).map(|c1| c1.wrapping_sub(0x40)), start.saturating_add(2)),
         Some(c1 @ 0x80..=0x9f) => (Some(c1.wrapping_sub(0x40)), start.saturating_add(1)),
         Some(_) => {
@@ -192,6 +203,11 @@ fn sequence(text: &[u8], start: usize, link: &mut Option<Link>, sink: &mut Sink<
             sink.find(&CONTROL, text, start..body, saying("changes the mode of keys or characters"));
             body
         }
+        Some(b' ') => {
+            let end = body.saturating_add(1).min(text.len());
+            sink.find(&CONTROL, text, start..end, saying("changes how controls are written"));
+            end
+        }
         Some(b'(' | b')' | b'*' | b'+' | b'-' | b'.' | b'/' | b'%') => {
             // ESC ( B selects ASCII: tput sgr0 ends every colour with it.
             let set = byte(body);
@@ -229,11 +245,21 @@ fn string(text: &[u8], body: usize) -> (usize, Range<usize>) {
 }
 
 fn csi(text: &[u8], start: usize, body: usize, sink: &mut Sink<'_>) -> usize {
-    let window = text.get(body..body.saturating_add(CSI_LONGEST).min(text.len())).unwrap_or_default();
-    let Some(length) = window.iter().position(|byte| !(0x20..=0x3f).contains(byte)) else {
-        return body.saturating_add(window.len());
+    // However long: a terminal passes over the parameters that are too many for it, and does the rest.
+    let window = text.get(body..).unwrap_or_default();
+    let Some(length) = window.iter().position(|byte| !(0x20..=0x3f).contains(byte) && !is_done_at_once(*byte)) else {
+        return text.len();
     };
-    let parameters = window.get(..length).unwrap_or_default();
+    let inside = window.get(..length).unwrap_or_default();
+    let mut parameters = Cow::Borrowed(inside);
+    if inside.iter().any(u8::is_ascii_control) {
+        parameters.to_mut().retain(|byte| !is_done_at_once(*byte));
+        if holds_control(inside) {
+            let end = body.saturating_add(length);
+            sink.find(&CONTROL, text, start..end, saying("has a control inside of a sequence"));
+        }
+    }
+    let parameters = &*parameters;
     let end = body.saturating_add(length).saturating_add(1);
     let private = parameters.first().is_some_and(|first| (b'<'..=b'?').contains(first));
     let intermediate = parameters.last().copied().filter(|last| (0x20..=0x2f).contains(last));
@@ -321,6 +347,11 @@ fn osc(text: &[u8], start: usize, body: usize, link: &mut Option<Link>, sink: &m
         None => (content, &b""[..]),
     };
     let whole = start..end;
+    // CAN, SUB and the controls of C1 end a string early: what it seems to hold would be done.
+    let is_odd = |bytes: &[u8]| holds_control(bytes) || next_control(bytes, 0).is_some();
+    if matches!(number, b"8" | b"133" | b"633") && is_odd(content) {
+        sink.find(&CONTROL, text, whole.clone(), saying("has a control inside of a sequence"));
+    }
     match number {
         b"0" | b"1" | b"2" | b"l" | b"L" => sink.find(&TITLE, text, whole, Said::default()),
         b"52" => sink.find(&CLIPBOARD, text, whole, Said::default()),
