@@ -109,6 +109,7 @@ pub(super) fn fits(run: &Run<'_>) -> bool {
 const LONGEST: usize = 18;
 
 /// Which of [`ALL`] begin with a run of so many digits, a bit each: most runs of honest output begin none.
+#[expect(clippy::indexing_slicing, reason = "done by the compiler, to which an index out of bounds is an error")]
 const BY_LENGTH: [u32; LONGEST + 1] = {
     let mut by_length = [0; LONGEST + 1];
     let mut place = 0;
