@@ -225,11 +225,11 @@ fn views(bytes: &Bytes, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), St
             Ok(())
         }
         Encoding::Utf16 { big } => {
-            mixed::read_by_both(bytes, mark, out);
+            mixed::read_by_both(bytes, mark, 2, out);
             decode(bytes, mark, Width::Two, big, "utf-16", out, budget)
         }
         Encoding::Utf32 { big } => {
-            mixed::read_by_both(bytes, mark, out);
+            mixed::read_by_both(bytes, mark, 4, out);
             decode(bytes, mark, Width::Four, big, "utf-32", out, budget)
         }
     }

@@ -8,21 +8,47 @@ use crate::{finding::Finding, format::Out, reader::count, view::TextView};
 /// Letters of ASCII in a row that no text of wider units has by chance.
 const ASCII_RUN: usize = 24;
 
-/// Text of single bytes under the mark of a wider encoding: by the mark two letters are one ideograph, and whoever does
-/// not know the mark, a terminal or a program that takes every output for UTF-8, shows the letters. Both are read.
-pub(super) fn read_by_both(bytes: &Bytes, mark: usize, out: &mut Out<'_>) {
-    let mut at = mark;
+/// Text of single bytes under the mark of a wider encoding, or with its zeros: by the mark two letters are one
+/// ideograph, and whoever does not know the mark, a terminal or a program that takes every output for UTF-8, shows the
+/// letters and does what the controls among them say. Both are read.
+pub(super) fn read_by_both(bytes: &Bytes, mark: usize, unit: usize, out: &mut Out<'_>) {
     let body = bytes.get(mark..).unwrap_or_default();
+    let Some((at, length, message)) = letters(body).or_else(|| order(body, unit)) else { return };
+    let at = mark.saturating_add(at);
+    out.find(Finding::built_in(&MIXED).at(count(at), count(at.saturating_add(length))).message(message));
+    out.read(TextView::at(bytes.slice(mark..), count(mark)));
+}
+
+/// Where something stands, how long it is, and what that means.
+type Seen = (usize, usize, &'static str);
+
+fn letters(body: &[u8]) -> Option<Seen> {
+    let mut at = 0_usize;
     for run in body.split(|byte| !matches!(byte, b'\t' | b'\n' | b'\r' | 0x20..=0x7e)) {
-        let end = at.saturating_add(run.len());
         if run.len() >= ASCII_RUN {
             let message = "text of single bytes under the mark of a wider encoding: readers differ on what it says";
-            out.find(Finding::built_in(&MIXED).at(count(at), count(end)).message(message));
-            out.read(TextView::at(bytes.slice(mark..), count(mark)));
-            return;
+            return Some((at, run.len(), message));
         }
-        at = end.saturating_add(1);
+        at = at.saturating_add(run.len()).saturating_add(1);
     }
+    None
+}
+
+/// ESC, or a control of C1 in UTF-8, that is half of a letter to whoever reads the wider units, and begins a sequence to a
+/// terminal, which passes over zeros.
+fn order(body: &[u8], unit: usize) -> Option<Seen> {
+    memchr::memchr2_iter(0x1b, 0xc2, body).find_map(|at| {
+        let units = body.get(at.checked_sub(at.checked_rem(unit)?)?..)?;
+        let is_letter_of_its_own =
+            body.get(at) == Some(&0x1b) && units.get(..unit)?.iter().filter(|byte| **byte != 0).count() == 1;
+        let about = body.get(at.checked_add(1)?..)?.iter().find(|byte| **byte != 0)?;
+        let begins = match body.get(at)? {
+            0x1b => matches!(about, b'[' | b']' | b'P' | b'X' | b'^' | b'_' | b'c'),
+            _ => matches!(about, 0x90 | 0x98 | 0x9b | 0x9d..=0x9f),
+        };
+        let message = "an order to a terminal in the bytes of a wider encoding: readers differ on what it says";
+        (begins && !is_letter_of_its_own).then_some((at, 2, message))
+    })
 }
 
 #[cfg(test)]
@@ -38,5 +64,17 @@ mod tests {
         };
         assert_eq!((mixed(ASCII_RUN), mixed(ASCII_RUN - 2)), (2, 1));
         assert_eq!((mixed(ASCII_RUN + 1), mixed(ASCII_RUN - 1)), (2, 1));
+    }
+
+    #[test]
+    fn orders_to_a_terminal_are_read_as_one_reads_them() {
+        let readings = |bytes: &[u8]| look(&FORMAT, "txt", bytes).texts().len();
+        // U+5D1B and eleven letters less; the same with zeros, which make it a text of wide units without a mark.
+        assert_eq!(readings(b"\xff\xfe\x1b]52;c;bHM=\x07"), 2);
+        assert_eq!(readings(b"\x1b]\x005\x002\x00;\0c\0;\0b\0H\0M\0=\0\x07"), 2);
+        assert_eq!(readings(b"\xff\xfe\xc2\x9b2J"), 2);
+        // A letter of its own is read where it stands; one that begins nothing is no order.
+        assert_eq!(readings(b"\xff\xfe\x1b\0[\x003\x001\0m\0"), 1);
+        assert_eq!(readings(b"\xff\xfe\x1b\x4e\x1b\x66"), 1);
     }
 }

@@ -346,6 +346,12 @@ fn osc(text: &[u8], start: usize, body: usize, link: &mut Option<Link>, sink: &m
         Some(at) => (content.get(..at).unwrap_or_default(), content.get(at.saturating_add(1)..).unwrap_or_default()),
         None => (content, &b""[..]),
     };
+    // Zeros and other controls in it are passed over.
+    let mut number = Cow::Borrowed(number);
+    if number.iter().any(u8::is_ascii_control) {
+        number.to_mut().retain(|byte| !is_done_at_once(*byte));
+    }
+    let number = &*number;
     let whole = start..end;
     // CAN, SUB and the controls of C1 end a string early: what it seems to hold would be done.
     let is_odd = |bytes: &[u8]| holds_control(bytes) || next_control(bytes, 0).is_some();
