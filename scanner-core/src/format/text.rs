@@ -17,6 +17,7 @@ use crate::{
 mod mixed;
 mod plain;
 
+use mixed::Unit;
 pub(super) use plain::{narrow, narrowed, without_zeros};
 
 /// Beside `empty`, it takes every type that is text and has no format of its own: see [`super::of`].
@@ -225,11 +226,11 @@ fn views(bytes: &Bytes, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), St
             Ok(())
         }
         Encoding::Utf16 { big } => {
-            mixed::read_by_both(bytes, mark, 2, out);
+            mixed::read_by_both(bytes, mark, Unit { bytes: 2, is_big: big }, out);
             decode(bytes, mark, Width::Two, big, "utf-16", out, budget)
         }
         Encoding::Utf32 { big } => {
-            mixed::read_by_both(bytes, mark, 4, out);
+            mixed::read_by_both(bytes, mark, Unit { bytes: 4, is_big: big }, out);
             decode(bytes, mark, Width::Four, big, "utf-32", out, budget)
         }
     }

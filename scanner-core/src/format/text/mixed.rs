@@ -11,7 +11,7 @@ const ASCII_RUN: usize = 24;
 /// Text of single bytes under the mark of a wider encoding, or with its zeros: by the mark two letters are one
 /// ideograph, and whoever does not know the mark, a terminal or a program that takes every output for UTF-8, shows the
 /// letters and does what the controls among them say. Both are read.
-pub(super) fn read_by_both(bytes: &Bytes, mark: usize, unit: usize, out: &mut Out<'_>) {
+pub(super) fn read_by_both(bytes: &Bytes, mark: usize, unit: Unit, out: &mut Out<'_>) {
     let body = bytes.get(mark..).unwrap_or_default();
     let Some((at, length, message)) = letters(body).or_else(|| order(body, unit)) else { return };
     let at = mark.saturating_add(at);
@@ -34,21 +34,51 @@ fn letters(body: &[u8]) -> Option<Seen> {
     None
 }
 
-/// ESC, or a control of C1 in UTF-8, that is half of a letter to whoever reads the wider units, and begins a sequence to a
-/// terminal, which passes over zeros.
-fn order(body: &[u8], unit: usize) -> Option<Seen> {
+/// ESC, or a control of C1 in UTF-8, that begins a sequence to a terminal, which passes over zeros, and another or none
+/// to whoever reads the wider units.
+fn order(body: &[u8], unit: Unit) -> Option<Seen> {
     memchr::memchr2_iter(0x1b, 0xc2, body).find_map(|at| {
-        let units = body.get(at.checked_sub(at.checked_rem(unit)?)?..)?;
-        let is_letter_of_its_own =
-            body.get(at) == Some(&0x1b) && units.get(..unit)?.iter().filter(|byte| **byte != 0).count() == 1;
         let about = body.get(at.checked_add(1)?..)?.iter().find(|byte| **byte != 0)?;
         let begins = match body.get(at)? {
             0x1b => matches!(about, b'[' | b']' | b'P' | b'X' | b'^' | b'_' | b'c'),
             _ => matches!(about, 0x90 | 0x98 | 0x9b | 0x9d..=0x9f),
         };
         let message = "an order to a terminal in the bytes of a wider encoding: readers differ on what it says";
-        (begins && !is_letter_of_its_own).then_some((at, 2, message))
+        let start = at.checked_sub(at.checked_rem(unit.bytes)?)?;
+        (begins && !unit.reads_the_same(body.get(start..)?)).then_some((at, 2, message))
     })
+}
+
+/// How a wider encoding writes a letter.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Unit {
+    pub(super) bytes: usize,
+    pub(super) is_big: bool,
+}
+
+impl Unit {
+    /// A letter of ASCII; `None` where the unit is another.
+    fn ascii(self, unit: &[u8]) -> Option<u8> {
+        let (letter, rest) = if self.is_big { unit.split_last()? } else { unit.split_first()? };
+        (letter.is_ascii() && rest.iter().all(|byte| *byte == 0)).then_some(*letter)
+    }
+
+    /// Whether a sequence that begins with the first unit is the same to both readers: its letters are ASCII to its end, or
+    /// to that of the text.
+    fn reads_the_same(self, units: &[u8]) -> bool {
+        let mut letters =
+            units.chunks(self.bytes.max(1)).map(|unit| self.ascii(unit)).filter(|letter| *letter != Some(0));
+        if letters.next() != Some(Some(0x1b)) {
+            return false;
+        }
+        let Some(Some(about)) = letters.next() else { return false };
+        let is_end = |letter: u8| match about {
+            b'[' => matches!(letter, 0x40..=0x7e | 0x1b),
+            b']' | b'P' | b'X' | b'^' | b'_' => matches!(letter, 0x07 | 0x1b),
+            _ => true,
+        };
+        letters.find(|letter| letter.is_none_or(is_end)).is_none_or(|letter| letter.is_some())
+    }
 }
 
 #[cfg(test)]
@@ -76,5 +106,10 @@ mod tests {
         // A letter of its own is read where it stands; one that begins nothing is no order.
         assert_eq!(readings(b"\xff\xfe\x1b\0[\x003\x001\0m\0"), 1);
         assert_eq!(readings(b"\xff\xfe\x1b\x4e\x1b\x66"), 1);
+        // ESC is a letter of its own, what follows is half of another: behind it, or farther on.
+        assert_eq!(readings(b"\0n\0q\0\x1bP\x07"), 2);
+        assert_eq!(readings(b"\xff\xfe\x1b\0[\x001\0\x31J"), 2);
+        assert_eq!(readings(b"\xff\xfe\x1b\0]\x000\0;\0t\0"), 1);
+        assert_eq!(readings(b"\xff\xfe\x1b\0]\x000\0;\0t\x1b[A"), 2);
     }
 }
