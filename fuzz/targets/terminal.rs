@@ -60,7 +60,8 @@ fn acts(bytes: &[u8], colours: bool) -> bool {
     let mut rest = text.chars().peekable();
     while let Some(character) = rest.next() {
         match character {
-            '\n' | '\t' => {}
+            // Every terminal passes over zeros, and what leaves in a wider encoding keeps those of its letters.
+            '\n' | '\t' | '\0' => {}
             '\r' if matches!(rest.peek(), None | Some('\n' | '\r')) => {}
             '\u{1b}' if colours && rest.peek() == Some(&'[') => {
                 rest.next();
