@@ -227,7 +227,8 @@ impl Inner {
             program: self.program.clone(),
             data: self.settings.data.clone(),
             arguments: arguments.iter().map(|argument| (*argument).to_owned()).collect(),
-            seconds: left.as_secs().saturating_add(1),
+            // Whole seconds, and one more: the clock on the wall comes first, and says what happened.
+            seconds: left.as_secs().saturating_add(2),
             memory: self.settings.memory,
             strict: self.settings.strict,
         };
