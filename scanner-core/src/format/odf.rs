@@ -180,11 +180,13 @@ impl Document<'_> {
         }
         let whole = Spot { place: Place::default(), span: Span { start: 0, end: 0 } };
         let has = |name| self.archive.find(name).is_some();
-        if !has("content.xml") && !has("encrypted-package") {
-            self.tell.say_as(&rules::STRUCTURE, Severity::Medium, &whole, "the content is missing", out);
-        }
-        if !has("META-INF/manifest.xml") {
-            self.tell.say_as(&rules::STRUCTURE, Severity::Medium, &whole, "the list of parts is missing", out);
+        let (has_content, has_list) = (has("content.xml") || has("encrypted-package"), has("META-INF/manifest.xml"));
+        // With neither it is an archive that calls itself a document, and nothing opens it as one.
+        let severity = if has_content || has_list { Severity::Medium } else { Severity::Low };
+        for (is_there, what) in [(has_content, "the content is missing"), (has_list, "the list of parts is missing")] {
+            if !is_there {
+                self.tell.say_as(&rules::STRUCTURE, severity, &whole, what, out);
+            }
         }
         self.tell.finish(out);
     }

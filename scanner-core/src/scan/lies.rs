@@ -102,6 +102,9 @@ fn by_name(sniffed: &Sniffed, name: &str) -> Option<&'static Rule> {
     }
 }
 
+/// Documents that are zips, beside those that may hold macros by their name.
+const PACKED: [&str; 7] = ["docx", "epub", "odp", "ods", "odt", "pptx", "xlsx"];
+
 /// A lying name or declared type, bytes that are two things at once, and what stands before or behind.
 pub(super) fn compare_types(
     sniffed: &Sniffed,
@@ -118,9 +121,11 @@ pub(super) fn compare_types(
         // One kind of text under the name of another misleads nobody: a log called .csv, JSON lines called .json.
         let texts =
             sniffed.kind.is_text && sniff::types().iter().any(|kind| kind.mime == mismatch.declared && kind.is_text);
+        // What a document is packed as is no lie about it: whoever opens it by that name sees its parts.
+        let is_packing = mismatch.declared == "application/zip" && PACKED.contains(&sniffed.kind.label);
         // Bytes that nobody knows are a gap already; what they are worse than is not known.
         let is_known = sniffed.kind != sniff::unknown();
-        let severity = match (mismatch.more_dangerous && is_known, texts) {
+        let severity = match (mismatch.more_dangerous && is_known, texts || is_packing) {
             (true, _) => Severity::High,
             (false, false) => Severity::Medium,
             (false, true) => Severity::Low,
