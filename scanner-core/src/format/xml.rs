@@ -139,7 +139,10 @@ fn clean(subject: &Subject<'_>, cleaning: &mut Cleaning<'_>, budget: &mut Budget
             Token::Open(tag) if tag.attributes > 0 => {
                 let shows = |attribute: &Attribute| {
                     let space = entity::decoded(inside(&attribute.value));
-                    inside(&attribute.name).starts_with(b"xmlns") && SHOWN.contains(&space.trim_ascii())
+                    let name = inside(&attribute.name);
+                    // In any case of letters, as whoever looks at the file takes it: `xmlNs` names no space to XML.
+                    name.get(..5).is_some_and(|start| start.eq_ignore_ascii_case(b"xmlns"))
+                        && SHOWN.contains(&space.trim_ascii())
                 };
                 if tokens.attributes().iter().any(shows) {
                     return Err("it holds elements that a browser acts upon".into());
