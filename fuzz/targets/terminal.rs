@@ -74,8 +74,8 @@ fn acts(bytes: &[u8], colours: bool) -> bool {
             _ => {}
         }
     }
-    // A bare byte of C1 begins a sequence or moves a line on a terminal that does not read UTF-8; the others among them set
-    // a tab stop or a guarded area, where they do anything.
+    // A bare byte of C1 begins a sequence or moves a line on a terminal that does not read UTF-8; the others set a tab stop or
+    // a guarded area, or are for one character, where they do anything, and are letters of old encodings.
     let acts = |byte: &u8| matches!(byte, 0x84 | 0x85 | 0x8d | 0x90 | 0x98 | 0x9a | 0x9b | 0x9d..=0x9f);
     bytes.utf8_chunks().any(|chunk| chunk.invalid().iter().any(acts))
 }
@@ -101,7 +101,7 @@ fuzz_target!(|pieces: Vec<Piece<'_>>| {
 });
 
 /// The sequences that a VT500 would carry out, and that are more than colours, erasing to the end of a line, moving
-/// right and the look of the cursor. Written from the published state machine of its parser: controls are done inside of
+/// right, the look of the cursor, links, whose label is judged elsewhere, and marks of shells. Written from the published state machine of its parser: controls are done inside of
 /// sequences, ESC begins another one, CAN and SUB end it.
 fn orders(bytes: &[u8]) -> Vec<String> {
     enum State {
@@ -109,27 +109,39 @@ fn orders(bytes: &[u8]) -> Vec<String> {
         Escape,
         Csi,
         String,
+        /// Of an operating system command, whose number says what it does.
+        Command,
     }
     let (mut state, mut inside, mut orders) = (State::Ground, Vec::new(), Vec::new());
-    for byte in bytes.iter().copied() {
+    // The end of the text is taken for the end of a string.
+    for byte in bytes.iter().copied().chain([0x1b]) {
+        if matches!((&state, byte), (State::Command, 0x07 | 0x18 | 0x1a | 0x1b)) {
+            let number = inside.split(|byte| *byte == b';').next().unwrap_or_default();
+            let is_calm = [&b"8"[..], b"133", b"633"].contains(&number);
+            orders.extend((!is_calm).then(|| format!("command {inside:?}")));
+        }
         state = match (state, byte) {
             (_, 0x1b) => {
                 inside.clear();
                 State::Escape
             }
-            (_, 0x18 | 0x1a) | (State::String, 0x07) => State::Ground,
+            (_, 0x18 | 0x1a) | (State::String | State::Command, 0x07) => State::Ground,
             (State::Ground, _) => State::Ground,
             (State::String, _) => State::String,
             (state, ..=0x1f | 0x7f) => state,
+            (State::Command, _) => {
+                inside.push(byte);
+                State::Command
+            }
             (_, 0x80..) => State::Ground,
             (State::Escape, 0x20..=0x2f) => {
                 inside.push(byte);
                 State::Escape
             }
             (State::Escape, b'[') if inside.is_empty() => State::Csi,
-            (State::Escape, b']' | b'P' | b'X' | b'^' | b'_') if inside.is_empty() => {
-                // Marks of shells and what ends a link have no effect; the rest is known by its start.
-                orders.extend((byte != b']').then(|| format!("string {}", char::from(byte))));
+            (State::Escape, b']') if inside.is_empty() => State::Command,
+            (State::Escape, b'P' | b'X' | b'^' | b'_') if inside.is_empty() => {
+                orders.push(format!("string {}", char::from(byte)));
                 State::String
             }
             (State::Escape, _) => {

@@ -42,6 +42,7 @@ mod finding;
 mod binding;
 mod reader;
 mod view;
+mod sequence;
 mod inflate;
 mod json;
 mod settings;

@@ -26,7 +26,6 @@ mod mention;
 mod normalize;
 mod proof;
 mod rules;
-mod sequence;
 mod undo;
 mod watch;
 

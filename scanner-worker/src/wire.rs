@@ -49,8 +49,7 @@ fn lengths(prefix: [u8; 16], most: u64) -> io::Result<(u64, u64)> {
 
 /// Frames up to this size go out in one piece: each write wakes the other side, which would find half a frame. It is
 /// what the pipes between a front and its workers are made to hold, and what is set aside for a part before its bytes
-/// arrive. Thrice the inputs that come most often; of all pipes of a user Linux allows 64 MiB, a quarter of a thousand
-/// such (`pipe-user-pages-soft`, pipe(7)).
+/// arrive. Of all pipes of a user Linux allows 64 MiB, 256 such (`pipe-user-pages-soft`, pipe(7)).
 const PIECE: usize = 256 * 1024;
 
 /// Lets a pipe hold a piece. One that is not allowed to stays as it is, and only costs more turns.
@@ -181,6 +180,18 @@ mod tests {
         write_frame(&mut pipe, b"{}", &[b"abc"]).unwrap();
         pipe.pop();
         assert!(read_frame(&mut pipe.as_slice()).is_err());
+    }
+
+    #[test]
+    fn parts_of_a_piece_and_of_more_come_whole_or_not_at_all() {
+        for length in [PIECE - 1, PIECE, PIECE + 1, 2 * PIECE, 4 * PIECE + 1] {
+            let body = vec![7; length];
+            let mut pipe = Vec::new();
+            write_frame(&mut pipe, b"{}", &[&body]).unwrap();
+            assert_eq!(read_frame(&mut pipe.as_slice()).unwrap().unwrap().body, body, "{length}");
+            pipe.pop();
+            assert!(read_frame(&mut pipe.as_slice()).is_err(), "{length}");
+        }
     }
 
     #[test]

@@ -8,11 +8,11 @@ use std::ops::Range;
 use super::{
     derive::{Builder, Derived},
     mention,
-    sequence::introduced,
 };
 use crate::{
     finding::Stop,
     limits::{Budget, Resource},
+    sequence::introduced,
     view::OffsetMap,
 };
 

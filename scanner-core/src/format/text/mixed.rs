@@ -3,7 +3,13 @@
 use bytes::Bytes;
 
 use super::MIXED;
-use crate::{finding::Finding, format::Out, reader::count, view::TextView};
+use crate::{
+    finding::Finding,
+    format::Out,
+    reader::count,
+    sequence::{introduced, is_done_at_once},
+    view::TextView,
+};
 
 /// Letters of ASCII in a row that no text of wider units has by chance.
 const ASCII_RUN: usize = 24;
@@ -34,11 +40,10 @@ fn letters(body: &[u8]) -> Option<Seen> {
     None
 }
 
-/// ESC, or a control of C1 in UTF-8, that begins a sequence to a terminal, which passes over zeros, and another or none
-/// to whoever reads the wider units.
+/// ESC, or a control of C1 in UTF-8, that begins a sequence to a terminal, and another or none to whoever reads the wider units.
 fn order(body: &[u8], unit: Unit) -> Option<Seen> {
     memchr::memchr2_iter(0x1b, 0xc2, body).find_map(|at| {
-        let about = body.get(at.checked_add(1)?..)?.iter().find(|byte| **byte != 0)?;
+        let about = body.get(introduced(body, at.checked_add(1)?))?;
         let begins = match body.get(at)? {
             0x1b => matches!(about, b'[' | b']' | b'P' | b'X' | b'^' | b'_' | b'c'),
             _ => matches!(about, 0x90 | 0x98 | 0x9b | 0x9d..=0x9f),
@@ -66,12 +71,12 @@ impl Unit {
     /// Whether a sequence that begins with the first unit is the same to both readers: its letters are ASCII to its end, or
     /// to that of the text.
     fn reads_the_same(self, units: &[u8]) -> bool {
-        let mut letters =
-            units.chunks(self.bytes.max(1)).map(|unit| self.ascii(unit)).filter(|letter| *letter != Some(0));
+        let mut letters = units.chunks(self.bytes.max(1)).map(|unit| self.ascii(unit));
         if letters.next() != Some(Some(0x1b)) {
             return false;
         }
-        let Some(Some(about)) = letters.next() else { return false };
+        let kind = letters.find(|letter| letter.is_none_or(|byte| !is_done_at_once(byte)));
+        let Some(Some(about)) = kind else { return false };
         let is_end = |letter: u8| match about {
             b'[' => matches!(letter, 0x40..=0x7e | 0x1b),
             b']' | b'P' | b'X' | b'^' | b'_' => matches!(letter, 0x07 | 0x1b),
@@ -111,5 +116,8 @@ mod tests {
         assert_eq!(readings(b"\xff\xfe\x1b\0[\x001\0\x31J"), 2);
         assert_eq!(readings(b"\xff\xfe\x1b\0]\x000\0;\0t\0"), 1);
         assert_eq!(readings(b"\xff\xfe\x1b\0]\x000\0;\0t\x1b[A"), 2);
+        // Any control is passed over, not zeros alone.
+        assert_eq!(readings(b"\xff\xfe\x1b\x0a[\x4e2J"), 2);
+        assert_eq!(readings(b"\xff\xfe\x1b\0\x0a\0[\x001J"), 2);
     }
 }

@@ -9,7 +9,7 @@ use std::{borrow::Cow, ops::Range};
 use super::{About, Check, Said, Sink, saying};
 use crate::{
     finding::{Confidence, Rule, RuleText, Severity},
-    text::sequence::{holds_control, introduced, is_done_at_once},
+    sequence::{holds_control, introduced, is_done_at_once},
 };
 
 pub(super) const CHECK: Check =
@@ -354,8 +354,8 @@ fn osc(text: &[u8], start: usize, body: usize, link: &mut Option<Link>, sink: &m
     let number = &*number;
     let whole = start..end;
     // CAN, SUB and the controls of C1 end a string early: what it seems to hold would be done.
-    let is_odd = |bytes: &[u8]| holds_control(bytes) || next_control(bytes, 0).is_some();
-    if matches!(number, b"8" | b"133" | b"633") && is_odd(content) {
+    let is_odd = holds_control(content) || next_control(content, 0).is_some();
+    if matches!(number, b"8" | b"133" | b"633") && is_odd {
         sink.find(&CONTROL, text, whole.clone(), saying("has a control inside of a sequence"));
     }
     match number {

@@ -2,18 +2,18 @@
 //! a control inside of a sequence is done at once and the sequence goes on, ESC begins another one, CAN and SUB end it.
 
 /// A control that is done, or passed over, inside of a sequence.
-pub(super) fn is_done_at_once(byte: u8) -> bool {
+pub(crate) fn is_done_at_once(byte: u8) -> bool {
     matches!(byte, 0x00..=0x17 | 0x19 | 0x1c..=0x1f | 0x7f)
 }
 
 /// Where the byte stands that an ESC in front of `from` is about: behind all controls that are done at once.
-pub(super) fn introduced(text: &[u8], from: usize) -> usize {
+pub(crate) fn introduced(text: &[u8], from: usize) -> usize {
     let rest = text.get(from..).unwrap_or_default();
     from.saturating_add(rest.iter().take_while(|byte| is_done_at_once(**byte)).count())
 }
 
 /// Whether a control stands there that no honest sequence holds. One that was cut off ends with its line.
-pub(super) fn holds_control(inside: &[u8]) -> bool {
+pub(crate) fn holds_control(inside: &[u8]) -> bool {
     inside.iter().any(|byte| byte.is_ascii_control() && !matches!(byte, b'\n' | b'\r'))
 }
 
