@@ -115,7 +115,10 @@ fn orders(bytes: &[u8]) -> Vec<String> {
     let (mut state, mut inside, mut orders) = (State::Ground, Vec::new(), Vec::new());
     // The end of the text is taken for the end of a string.
     for byte in bytes.iter().copied().chain([0x1b]) {
-        if matches!((&state, byte), (State::Command, 0x07 | 0x18 | 0x1a | 0x1b)) {
+        // The end of a string as one control of C1, in UTF-8 or as a bare byte.
+        let is_over = matches!((&state, byte), (State::Command, 0x07 | 0x18 | 0x1a | 0x1b | 0x9c));
+        if is_over {
+            inside.pop_if(|last| byte == 0x9c && *last == 0xc2);
             let number = inside.split(|byte| *byte == b';').next().unwrap_or_default();
             let is_calm = [&b"8"[..], b"133", b"633"].contains(&number);
             orders.extend((!is_calm).then(|| format!("command {inside:?}")));
@@ -125,7 +128,7 @@ fn orders(bytes: &[u8]) -> Vec<String> {
                 inside.clear();
                 State::Escape
             }
-            (_, 0x18 | 0x1a) | (State::String | State::Command, 0x07) => State::Ground,
+            (_, 0x18 | 0x1a) | (State::String | State::Command, 0x07) | (State::Command, 0x9c) => State::Ground,
             (State::Ground, _) => State::Ground,
             (State::String, _) => State::String,
             (state, ..=0x1f | 0x7f) => state,
