@@ -165,10 +165,14 @@ pub(super) fn stream(
     // sum or an index, show it: a damaged sum must not hide what stands before it. So once more, by single bytes.
     (pass.by_byte_from, pass.known) = met;
     gathered.packed = start;
-    pass.follow(gathered, budget).map_err(|damage| match damage {
-        Damage::Told(stop) => stop,
-        Damage::Met { .. } => Stop::malformed("the packed data are damaged or end too early", gathered.offset()),
-    })
+    match pass.follow(gathered, budget) {
+        Err(Damage::Told(stop)) => Err(stop),
+        // Codes that say two things are told apart by the bits behind them: by single bytes an engine may come through
+        // where it, and whoever gives it more, does not.
+        Ok(()) | Err(Damage::Met { .. }) => {
+            Err(Stop::malformed("the packed data are damaged or end too early", gathered.offset()))
+        }
+    }
 }
 
 /// Why a stream was not followed to its end.
