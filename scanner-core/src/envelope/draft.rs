@@ -274,6 +274,9 @@ impl<'a> Draft<'a> {
 
     /// The words of an enumeration that is outside its list, cut for a status reason; the value itself is read too.
     pub(crate) fn raw_word(sheet: &Sheet, id: NodeId) -> String {
+        if let Some(number) = sheet.doc.integer(id) {
+            return number.to_string();
+        }
         let word = sheet.doc.word(id).unwrap_or_default();
         let plain = word.len() <= REASON_BYTES && super::sheet::is_id(&word);
         if plain { word.into_owned() } else { "a word outside its list".to_owned() }

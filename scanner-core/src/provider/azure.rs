@@ -80,8 +80,11 @@ fn adapt(envelope: &Envelope, draft: &mut Draft<'_>) {
                 if sheet.has(item, "executionType") { execution(sheet, item, draft) } else { file(sheet, item, draft) }
             }
         }
-        if !listed {
-            execution(sheet, object, draft);
+        let is_file = sheet.peek(object, "properties").is_some_and(|inner| sheet.has(inner, "filename"));
+        match (listed, is_file) {
+            (true, _) => {}
+            (false, true) => file(sheet, object, draft),
+            (false, false) => execution(sheet, object, draft),
         }
         sheet.known(object, &[("nextLink", Shape::Scalar), ("count", Shape::Scalar), ("$id", Shape::Id)]);
     }
@@ -93,9 +96,6 @@ fn execution(sheet: &Sheet, object: NodeId, draft: &mut Draft<'_>) {
     draft.container(call, sheet.take_id(object, "identifier"));
     let inner: Vec<_> = sheet.take(object, "properties").filter(|id| sheet.is_object(*id)).collect();
     for level in [object].into_iter().chain(inner) {
-        if sheet.has(level, "filename") {
-            file(sheet, object, draft);
-        }
         streams(sheet, level, call, draft);
         for result in sheet.take(level, "result") {
             // 2025: an object of streams; 2024: whatever the last expression was.

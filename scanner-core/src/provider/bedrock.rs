@@ -254,7 +254,10 @@ fn trace(sheet: &Sheet, object: NodeId, draft: &mut Draft<'_>) {
         .take(object, "files")
         .filter(|id| !sheet.has(object, "executionOutput") && sheet.is_object(*id) || sheet.kind(*id) == Kind::Array)
     {
-        for file in sheet.items(files).into_iter().filter(|id| sheet.is_object(*id)) {
+        // An event is named like the list in it.
+        let inner: Vec<_> = sheet.take(files, "files").collect();
+        let lists = if inner.is_empty() { vec![files] } else { inner };
+        for file in lists.into_iter().flat_map(|list| sheet.items(list)).filter(|id| sheet.is_object(*id)) {
             let name = sheet.peek_word(file, "name");
             let declared = sheet.take_type(file, &["type"]);
             draft.described(sheet, file, &["name"], None);

@@ -244,7 +244,9 @@ impl Chat {
 
     /// The content of a `ROLE_TOOL` message: JSON in a string, or whatever came instead.
     fn output(&mut self, sheet: &Sheet, id: NodeId, call: Option<usize>, draft: &mut Draft<'_>) {
-        let call = match call.or_else(|| draft.first_silent()) {
+        // The call is told again beside its output; where it is not, it is the first that still lacks one.
+        let unanswered = || self.code_calls.keys().filter(|call| !self.answered.contains(call)).min().copied();
+        let call = match call.or_else(unanswered).or_else(|| draft.first_silent()) {
             Some(call) => call,
             None => draft.call(None, None),
         };
@@ -257,6 +259,9 @@ impl Chat {
             if text.is_some_and(|text| crate::envelope::traceback::ends_in_traceback(&text)) {
                 draft.state(call, Status::Failed, "inferred: the log ends in a traceback");
             }
+        }
+        if !draft.is_under_way(call) {
+            draft.state_if_silent(call, Status::Ok, "an output and no status");
         }
     }
 

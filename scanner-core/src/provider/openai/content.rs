@@ -123,6 +123,13 @@ pub(super) fn part(
     for id in sheet.take(part, "file_id") {
         file(sheet, id, None, name.clone(), call, draft);
     }
+    // Assistants: what a run drew.
+    for drawn in sheet.take(part, "image_file") {
+        sheet.known(drawn, &[("detail", Shape::Word(&["auto", "low", "high"]))]);
+        for id in sheet.take(drawn, "file_id") {
+            file(sheet, id, None, None, call, draft);
+        }
+    }
     if items::is_sure(&kind) {
         items::item(sheet, part, true, reading, draft);
     }
