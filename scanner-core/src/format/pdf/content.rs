@@ -172,6 +172,37 @@ struct Path {
     is_box: bool,
     parts: u32,
     clips: bool,
+    /// The corners so far, where it is one run of straight lines.
+    corners: Option<Vec<(f64, f64)>>,
+}
+
+/// Corners of a rectangle that is drawn by its sides and back to where it began.
+const CORNERS_MOST: usize = 5;
+
+impl Path {
+    /// Takes in the next point of a run of straight lines.
+    fn corner(&mut self, point: (f64, f64)) {
+        if let Some(corners) = &mut self.corners {
+            corners.push(point);
+            if corners.len() > CORNERS_MOST {
+                self.corners = None;
+            }
+        }
+    }
+
+    /// Whether it is one upright rectangle, however it was drawn.
+    fn is_rectangle(&self) -> bool {
+        let meets = |a: f64, b: f64| (a - b).abs() < 0.01;
+        let corners = match self.corners.as_deref() {
+            Some([corners @ .., last]) if corners.len() == 4 && corners.first() == Some(last) => corners,
+            Some(corners) => corners,
+            None => return self.is_box,
+        };
+        let [a, b, c, d] = *corners else { return self.is_box };
+        let along =
+            |[a, b, c, d]: [(f64, f64); 4]| meets(a.0, b.0) && meets(b.1, c.1) && meets(c.0, d.0) && meets(d.1, a.1);
+        along([a, b, c, d]) || along([b, c, d, a])
+    }
 }
 
 /// Reads the text of all pages.

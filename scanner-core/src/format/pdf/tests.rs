@@ -122,6 +122,17 @@ fn what_a_person_does_not_see_is_told_apart() {
     check_text("q 0 0 10 10 re W n BT /F 12 Tf 50 700 Td (x) Tj ET Q", "x", "pdf/hidden-offpage");
     check_text("q W n BT /F 12 Tf 50 700 Td (x) Tj ET Q", "x", "pdf/hidden-offpage");
     check_text("BT /F 12 Tf 50 700 Td (x) Tj ET 1 1 1 rg 40 690 100 30 re f", "x", "pdf/hidden-covered");
+    let drawn = |path: &str, rule| check_text(&format!("BT /F 12 Tf 50 700 Td (x) Tj ET 1 g {path} f"), "x", rule);
+    for sides in
+        ["140 690 l 140 720 l 40 720 l h", "40 720 l 140 720 l 140 690 l 40 690 l", "140 690 l 140 720 l 40 720 l"]
+    {
+        drawn(&format!("40 690 m {sides}"), "pdf/hidden-covered");
+    }
+    for other in
+        ["140 690 l 140 720 l h", "140 690 l 150 720 l 40 720 l h", "140 690 l 140 720 l 40 720 l 30 700 l 40 690 l"]
+    {
+        drawn(&format!("40 690 m {other}"), "");
+    }
     check_text("1 1 1 rg 40 690 100 30 re f 0 g BT /F 12 Tf 50 700 Td (x) Tj ET", "x", "");
 }
 

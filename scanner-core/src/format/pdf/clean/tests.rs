@@ -71,6 +71,14 @@ fn what_acts_at_opening_is_gone() {
 }
 
 #[test]
+fn a_resource_named_like_a_form_in_xml_is_gone() {
+    let space = "/ColorSpace<</XFA[/CalGray<</WhitePoint[1 1 1]>>]/Y/DeviceRGB>>";
+    let form = stream(&format!("/Type/XObject/Subtype/Form/BBox[0 0 9 9]/Resources<<{space}/XObject<</XFA/X>>>>"), b"");
+    let text = cleaned(&document("", b"BT /F 12 Tf (Hello) Tj ET /X Do", &[&form]));
+    assert!(!text.contains("XFA") && text.contains("/Y/DeviceRGB"), "{text}");
+}
+
+#[test]
 fn attached_files_and_what_nothing_refers_to_are_gone() {
     let file = stream("/Type/EmbeddedFile", b"MZ program");
     let names = "/Names<</EmbeddedFiles<</Names[(a.exe)<</Type/Filespec/F(a.exe)/EF<</F 6 0 R>>>>]>>>>";

@@ -229,9 +229,10 @@ impl<'d, 'a, 'c, 'w> Writer<'d, 'a, 'c, 'w> {
             }
             Shape::Each(kind) => {
                 budget.spend(Resource::Steps, count(dict.entries.len()).saturating_mul(STEPS_PER_VALUE))?;
-                // In the order of their names; of two with one name the last counts.
-                let entries: BTreeMap<&[u8], &Object<'a>> =
-                    dict.entries.iter().map(|(name, value)| (&**name, value)).collect();
+                // In the order of their names; of two with one name the last counts. Whoever looks for a form in XML by its
+                // key finds a resource of that name, and no writer names one so.
+                let named = dict.entries.iter().filter(|(name, _)| **name != *b"XFA");
+                let entries: BTreeMap<&[u8], &Object<'a>> = named.map(|(name, value)| (&**name, value)).collect();
                 entries.into_iter().map(|(name, value)| (name, value, kind)).collect()
             }
         };

@@ -44,10 +44,13 @@ impl<'d, 'a> Drawer<'d, 'a, '_> {
                 let area = matrix.area([x, y, x + number(2), y + number(3)]);
                 self.path.is_box = self.path.parts == 0 && matrix.is_upright();
                 self.path.parts = self.path.parts.saturating_add(1);
+                self.path.corners = None;
                 self.path.include(area);
             }
             b"m" | b"l" | b"c" | b"v" | b"y" => {
-                if word != b"m" {
+                if word == b"m" {
+                    self.path.corners = (self.path.parts == 0).then(Vec::new);
+                } else {
                     self.path.parts = self.path.parts.saturating_add(1);
                     self.path.is_box = false;
                     let (x, y) = self.path.at;
@@ -61,6 +64,10 @@ impl<'d, 'a> Drawer<'d, 'a, '_> {
                     }
                     self.path.at = (x, y);
                 }
+                match word {
+                    b"m" | b"l" => self.path.corner(self.path.at),
+                    _ => self.path.corners = None,
+                }
             }
             b"h" => {}
             b"W" | b"W*" => self.path.clips = true,
@@ -69,7 +76,7 @@ impl<'d, 'a> Drawer<'d, 'a, '_> {
                 if !matches!(word, b"n" | b"s" | b"S")
                     && let Some(area) = self.path.area
                 {
-                    self.fill(area, self.state.fill, self.path.is_box);
+                    self.fill(area, self.state.fill, self.path.is_rectangle());
                 }
                 if self.path.clips {
                     // An empty path shows nothing (§8.5.4).
