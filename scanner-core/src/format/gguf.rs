@@ -6,11 +6,11 @@ use bytes::Bytes;
 
 use crate::{
     bundle::Source,
-    finding::{Confidence, Finding, Place, Rule, RuleText, Severity, Stop},
+    finding::{Confidence, Finding, Place, Rule, RuleText, Severity, Span, Stop},
     format::{Format, Out, Subject},
     limits::{Budget, Resource},
     reader::{Reader, Short, count},
-    view::TextView,
+    view::{OffsetMap, TextView},
 };
 
 pub(crate) const FORMAT: Format = Format {
@@ -137,27 +137,39 @@ impl Walk<'_> {
     }
 
     fn keys(&mut self, keys: u64, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
-        for _ in 0..keys {
-            budget.spend(Resource::Objects, 1)?;
-            budget.spend(Resource::Steps, 20)?;
-            let key = self.text()?;
-            let name = self.bytes.get(key.clone()).unwrap_or_default();
-            let kind = self.reader.u32_le()?;
-            if kind == STRING {
-                let value = self.text()?;
-                self.told(&key, value, out);
-            } else if kind == ARRAY {
-                self.array(&key, out, budget)?;
-            } else if let Some(width) = width_of(kind) {
-                let value = self.reader.take(width)?;
-                if name == b"general.alignment"
-                    && let Some(bytes) = value.first_chunk::<4>()
-                {
-                    self.alignment = u64::from(u32::from_le_bytes(*bytes));
-                }
-            } else {
-                return self.odd(key, "a key has a value of no known type", out);
+        let mut names = Vec::new();
+        let from = self.reader.position();
+        let walked = (0..keys).try_for_each(|_| self.key(&mut names, out, budget));
+        if !names.is_empty() {
+            let map = OffsetMap::Within(Span { start: count(from), end: count(self.reader.position()) });
+            let place = Place::default().number("offset", count(from));
+            out.read(TextView::decoded(names.into(), map, Vec::new()).place(place));
+        }
+        walked
+    }
+
+    fn key(&mut self, names: &mut Vec<u8>, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
+        budget.spend(Resource::Objects, 1)?;
+        budget.spend(Resource::Steps, 20)?;
+        let key = self.text()?;
+        let name = self.bytes.get(key.clone()).unwrap_or_default();
+        names.extend_from_slice(name);
+        names.push(b'\n');
+        let kind = self.reader.u32_le()?;
+        if kind == STRING {
+            let value = self.text()?;
+            self.told(&key, value, out);
+        } else if kind == ARRAY {
+            self.array(&key, out, budget)?;
+        } else if let Some(width) = width_of(kind) {
+            let value = self.reader.take(width)?;
+            if name == b"general.alignment"
+                && let Some(bytes) = value.first_chunk::<4>()
+            {
+                self.alignment = u64::from(u32::from_le_bytes(*bytes));
             }
+        } else {
+            return self.odd(key, "a key has a value of no known type", out);
         }
         Ok(())
     }
@@ -183,13 +195,13 @@ impl Walk<'_> {
         let elements = self.length()?;
         let from = self.reader.position();
         if kind == STRING {
+            let mut words = Words::from(from);
             for _ in 0..elements {
                 budget.spend(Resource::Steps, 2)?;
-                self.text()?;
+                let word = self.text()?;
+                words.push(self.bytes, word);
             }
-            let words = from..self.reader.position();
-            let place = Place::default().number("offset", count(from));
-            out.read(TextView::at(self.bytes.slice(words), count(from)).place(place));
+            words.read(out);
             return Ok(());
         }
         let Some(width) = width_of(kind) else {
@@ -210,9 +222,11 @@ impl Walk<'_> {
         // Where the tensors end; nobody knows once one has a type of tomorrow.
         let mut behind = Some(0_u64);
         let names = self.reader.position();
+        let mut words = Words::from(names);
         for _ in 0..tensors {
             budget.spend(Resource::Objects, 1)?;
             let name = self.text()?;
+            words.push(self.bytes, name.clone());
             let sides = self.reader.u32_le()?;
             if sides > MOST_SIDES {
                 return self.odd(name, "a tensor of more than four sides", out);
@@ -231,10 +245,7 @@ impl Walk<'_> {
             behind = behind.zip(packed(kind, elements)).map(|(end, length)| end.max(offset.saturating_add(length)));
         }
         let end = self.reader.position();
-        if end > names {
-            let place = Place::default().number("offset", count(names));
-            out.read(TextView::at(self.bytes.slice(names..end), count(names)).place(place));
-        }
+        words.read(out);
         if self.alignment == 0 || !self.alignment.is_power_of_two() {
             return self.odd(names..end, "an alignment that is no power of two", out);
         }
@@ -259,6 +270,31 @@ impl Walk<'_> {
         let message = format!("{} bytes behind the last tensor", rest.len());
         out.find(Finding::built_in(&TRAILING).at(behind, there).message(message));
         out.child(Source::stored(self.bytes.slice_ref(rest)), None);
+    }
+}
+
+/// Words that stand apart in the file, read together. The numbers between them are ends of lines here: a length of 27 is
+/// no escape, and a type of 14 switches no character set.
+struct Words {
+    from: usize,
+    text: Vec<u8>,
+}
+
+impl Words {
+    fn from(from: usize) -> Self {
+        Self { from, text: Vec::new() }
+    }
+
+    fn push(&mut self, bytes: &[u8], word: Range<usize>) {
+        self.text.resize(word.start.saturating_sub(self.from), b'\n');
+        self.text.extend_from_slice(bytes.get(word).unwrap_or_default());
+    }
+
+    fn read(self, out: &mut Out<'_>) {
+        if !self.text.is_empty() {
+            let place = Place::default().number("offset", count(self.from));
+            out.read(TextView::at(self.text.into(), count(self.from)).place(place));
+        }
     }
 }
 
