@@ -1,14 +1,22 @@
-//! SQLite databases: the header, the list of free pages, and every text in every page, rows that were deleted included.
+//! SQLite databases: the header, the list of free pages, the rows, and every text that stands in none of them: rows that
+//! were deleted.
 
 use std::collections::BTreeSet;
 
+use bytes::Bytes;
+
 use crate::{
     bundle::Source,
-    finding::{Confidence, Finding, Place, Rule, RuleText, Severity, Stop},
+    finding::{Confidence, Finding, Place, Rule, RuleText, Severity, Span, Stop},
     format::{Format, Out, Subject, strings},
     limits::{Budget, Resource},
     reader::{Reader, count},
+    view::{OffsetMap, TextView},
 };
+
+mod rows;
+
+use rows::{Rows, Walk};
 
 pub(crate) const FORMAT: Format = Format {
     name: "sqlite",
@@ -111,9 +119,8 @@ fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Res
         odd(out, &PAGES, 32, what);
     }
     let end = usize::try_from(size).unwrap_or(usize::MAX).min(bytes.len());
-    strings::read(bytes, 0..end, out, budget)?;
-    let has_code = out.texts.iter().any(|view| has_code(&String::from_utf8_lossy(&view.text)));
-    if has_code {
+    let has_code = texts(&bytes.slice(..end), &header, page, out, budget)?;
+    if has_code || out.texts.iter().any(|view| String::from_utf8_lossy(&view.text).lines().any(reaches_out)) {
         odd(out, &CODE, 100, &CODE.title);
     }
     let rest = bytes.slice(end..);
@@ -126,14 +133,41 @@ fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Res
     Ok(())
 }
 
-/// Whether the text of a view or trigger calls what it should not. A row of the schema is one line.
-fn has_code(text: &str) -> bool {
-    text.lines().any(|line| {
-        let statement = ["CREATE TRIGGER", "CREATE VIEW", "CREATE TEMP"].iter().find_map(|word| line.find(word));
-        statement
-            .and_then(|at| line.get(at..))
-            .is_some_and(|statement| REACHING.iter().any(|word| statement.contains(word)))
-    })
+/// Pages whose rows are read together: a finding in them has no closer place.
+const BLOCK: usize = 64 * 1024;
+
+/// Reads the rows of every page, then what stands between them. Whether a statement in a row reaches out.
+fn texts(bytes: &Bytes, header: &Header, page: u64, out: &mut Out<'_>, budget: &mut Budget) -> Result<bool, Stop> {
+    let step = usize::try_from(page).unwrap_or(usize::MAX);
+    let mut walk = Walk::of(bytes, header, page);
+    let mut rest = bytes.to_vec();
+    let mut rows = Rows::default();
+    let mut outcome = Ok(());
+    let (mut from, mut start) = (0, 0_usize);
+    while outcome.is_ok() && start < bytes.len() {
+        outcome = budget.spend(Resource::Steps, 2).and_then(|()| walk.read(start, &mut rest, &mut rows, budget));
+        start = start.saturating_add(step);
+        if start.saturating_sub(from) >= BLOCK || start >= bytes.len() || outcome.is_err() {
+            let text = std::mem::take(&mut rows.text);
+            if !text.is_empty() {
+                let map = OffsetMap::Within(Span { start: count(from), end: count(start.min(bytes.len())) });
+                let place = Place::default().number("offset", count(from));
+                out.read(TextView::decoded(text.into(), map, Vec::new()).place(place));
+            }
+            from = start;
+        }
+    }
+    outcome?;
+    strings::read(&rest.into(), 0..bytes.len(), out, budget)?;
+    Ok(rows.has_code)
+}
+
+/// Whether the statement of a view or trigger calls what it should not.
+fn reaches_out(statement: &str) -> bool {
+    let begin = ["CREATE TRIGGER", "CREATE VIEW", "CREATE TEMP"].iter().find_map(|word| statement.find(word));
+    begin
+        .and_then(|at| statement.get(at..))
+        .is_some_and(|statement| REACHING.iter().any(|word| statement.contains(word)))
 }
 
 /// What the header says (sqlite.org, "Database file format", section 1.3).
