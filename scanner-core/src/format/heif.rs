@@ -155,7 +155,9 @@ impl<'a> File<'a> {
             b"iinf" => {
                 self.items.kinds(self.walk.bytes, part, budget)?;
                 // Items have names and types, which are words of whoever wrote the file.
-                self.walk.opaque(part.range.clone(), &part.place(), out, budget);
+                for words in std::mem::take(&mut self.items.words) {
+                    self.walk.opaque(words, &part.place(), out, budget);
+                }
             }
             b"idat" => self.items.data = Some(part.range.clone()),
             _ if is_known(&part.name) && depth == 0 => {

@@ -71,6 +71,8 @@ struct State {
     page: u16,
     /// The group began a note that ends with it.
     has_note: bool,
+    /// It stands apart from the text around it.
+    is_apart: bool,
 }
 
 impl State {
@@ -126,6 +128,7 @@ impl<'a> Walk<'a> {
             skipped: 1,
             page: charset::WESTERN,
             has_note: false,
+            is_apart: false,
         };
         Self {
             bytes,
@@ -215,6 +218,7 @@ impl<'a> Walk<'a> {
         self.groups.push(self.state);
         self.state.is_optional = false;
         self.state.has_note = false;
+        self.state.is_apart = false;
     }
 
     fn close(&mut self, at: usize, out: &mut Out<'_>, budget: &mut Budget) -> Result<(), Stop> {
@@ -230,6 +234,9 @@ impl<'a> Walk<'a> {
             return Ok(());
         };
         self.state = outer;
+        if ended.is_apart || ended.destination == Destination::Info {
+            self.texts.part(&ended);
+        }
         if ended.has_note {
             self.note(ended.destination, at, out);
         }

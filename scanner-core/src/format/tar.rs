@@ -251,7 +251,9 @@ impl<'a> Tape<'a> {
         }
         let owner = self.bytes.get(range(265..329)).map_or_else(Bytes::new, |owner| self.bytes.slice_ref(owner));
         if owner != self.owner {
-            strings::read(self.bytes, range(265..329), out, budget)?;
+            // A name of 32 letters ends without a zero.
+            strings::read(self.bytes, range(265..297), out, budget)?;
+            strings::read(self.bytes, range(297..329), out, budget)?;
             self.owner = owner;
         }
         if !matches!(header.kind, Kind::Symlink | Kind::Hardlink) && !header.target.is_empty() {

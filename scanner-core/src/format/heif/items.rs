@@ -17,6 +17,8 @@ const STEPS_PER_ITEM: u64 = 10;
 pub(super) struct Items {
     /// By number: the kind of each item that is no picture.
     kinds: BTreeMap<u32, String>,
+    /// Where the words about each item stand: its name, and what its kind has beside it.
+    pub(super) words: Vec<Range<usize>>,
     /// The first piece of each item: whether it counts in the file or in the data box, offset and length.
     pieces: BTreeMap<u32, (u16, u64, u64)>,
     /// The data box.
@@ -65,11 +67,14 @@ impl Items {
             range.start = entry.range.end;
             let [version, ..] = reader.array::<4>()?;
             if entry.name != *b"infe" || version < 2 {
+                self.words.push(entry.range);
                 continue;
             }
             let item = if version == 2 { reader.u16_be()?.into() } else { reader.u32_be()? };
             reader.take(2)?;
             let kind: [u8; 4] = reader.array()?;
+            // Read with the kind in front of it the name has no beginning.
+            self.words.push(entry.range.start.saturating_add(reader.position())..entry.range.end);
             match &kind {
                 b"grid" | b"iovl" => self.has_grid = true,
                 b"Exif" | b"mime" | b"uri " => {

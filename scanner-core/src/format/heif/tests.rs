@@ -20,7 +20,7 @@ fn ispe(width: u32, height: u32) -> Vec<u8> {
 /// A picture of that size, an item of that kind at that range of the file.
 fn meta(width: u32, height: u32, kind: &[u8; 4], offset: u32, length: u32) -> Vec<u8> {
     let iprp = part(b"iprp", &part(b"ipco", &ispe(width, height)));
-    let infe = part(b"infe", &[&[2, 0, 0, 0, 0, 1, 0, 0][..], kind, b"name\0"].concat());
+    let infe = part(b"infe", &[&[2, 0, 0, 0, 0, 1, 0, 0][..], kind, b"a name\0"].concat());
     let iinf = part(b"iinf", &[&[0, 0, 0, 0, 0, 1][..], &infe].concat());
     let mut iloc = vec![0, 0, 0, 0, 0x44, 0, 0, 1, 0, 1, 0, 0, 0, 1];
     iloc.extend_from_slice(&offset.to_be_bytes());
@@ -48,9 +48,9 @@ fn honest_pictures_are_silent() {
     says(&file(400, 300, b"av01", &[7; 50]), &[]);
     let looked = says(&file(400, 300, b"mime", b"<x:xmpmeta/>"), &[]);
     // The list of items is read too: its words are those of whoever wrote the file.
-    assert_eq!(looked.texts(), ["mimename", "<x:xmpmeta/>"]);
+    assert_eq!(looked.texts(), ["a name", "<x:xmpmeta/>"]);
     let exif = b"\0\0\0\x06Exif\0\0II*\0\x08\0\0\0\x01\0\x0e\x01\x02\0\x04\0\0\0abc\0\0\0\0\0";
-    assert_eq!(says(&file(400, 300, b"Exif", exif), &[]).texts(), ["Exifname", "abc"]);
+    assert_eq!(says(&file(400, 300, b"Exif", exif), &[]).texts(), ["a name", "abc"]);
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn what_stands_behind_the_end() {
     );
     assert_eq!(looked.children.len(), 1);
     let hidden = [file(4, 3, b"av01", &[7; 5]), part(b"free", b"words where nobody looks")].concat();
-    assert_eq!(says(&hidden, &[]).texts(), ["av01name", "words where nobody looks"]);
+    assert_eq!(says(&hidden, &[]).texts(), ["a name", "words where nobody looks"]);
 }
 
 proptest! {

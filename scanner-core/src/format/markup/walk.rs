@@ -282,7 +282,10 @@ impl<'a> Walk<'a> {
         if is_html {
             self.implied(&element.name, watch);
         }
-        if self.dialect == Dialect::Html && !is_inline(&element.name) || self.dialect == Dialect::Xml {
+        // In a drawing a piece of a text goes on where the last one ended, but for what says its own place.
+        let places: [&[u8]; 4] = [b"x", b"y", b"dx", b"dy"];
+        let goes_on = || element.is(&[b"tspan"]) && places.iter().all(|name| element.value(name).is_none());
+        if self.dialect == Dialect::Html && !is_inline(&element.name) || self.dialect == Dialect::Xml && !goes_on() {
             let separator = if element.is(&[b"td", b"th"]) { b'\t' } else { b'\n' };
             self.seen.part(separator);
             self.unseen.iter_mut().for_each(|pieces| pieces.part(separator));

@@ -31,7 +31,12 @@ impl Walk<'_> {
         let is_on = number != Some(0);
         let value = number.unwrap_or(0);
         if let Some(destination) = words::destination(name) {
-            return self.enter(destination, at, budget);
+            self.enter(destination, at, budget)?;
+            if words::stands_apart(name) {
+                self.state.is_apart = true;
+                self.texts.part(&self.state);
+            }
+            return Ok(());
         }
         if std::mem::take(&mut self.state.is_optional) {
             // Nothing that this knows: what is in it is shown by nobody.

@@ -43,7 +43,7 @@ fn an_ordinary_document_is_silent_and_read() {
          {\\info{\\title The report}{\\author me}}{\\*\\generator Word;}\\f0 Hello\\par caf\\'e9 \\u8364?1 \\u-10179?\\u-8704?{\\f1 \\'ef\\'f0}\\par}",
     );
     assert_eq!(seen.facts(), [""; 0]);
-    assert_eq!(seen.texts(), ["Hello\ncafé €1 \u{1f600}пр\n", "The reportme"]);
+    assert_eq!(seen.texts(), ["Hello\ncafé €1 \u{1f600}пр\n", "The report\nme\n"]);
 }
 
 #[test]

@@ -41,6 +41,13 @@ impl Destination {
     }
 }
 
+/// Whether what a word begins is no part of the sentence around it.
+pub(super) fn stands_apart(word: &[u8]) -> bool {
+    word.starts_with(b"header")
+        || word.starts_with(b"footer")
+        || matches!(word, b"footnote" | b"annotation" | b"atnid" | b"atnauthor" | b"shptxt" | b"dptxbxtext" | b"docvar")
+}
+
 /// What the group is for that begins with a word; `None` for words that are no destination.
 pub(super) fn destination(word: &[u8]) -> Option<Destination> {
     Some(match word {
@@ -189,6 +196,14 @@ impl Texts {
             Destination::Unknown => &mut self.unseen,
             _ if is_seen => &mut self.seen,
             _ => &mut self.unseen,
+        }
+    }
+
+    /// What follows is no part of the words before.
+    pub(super) fn part(&mut self, state: &State) {
+        let text = self.of(state.destination, state.is_seen());
+        if !matches!(text.text.as_bytes().last(), None | Some(b'\n')) {
+            text.text.push('\n');
         }
     }
 
