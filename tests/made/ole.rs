@@ -216,7 +216,16 @@ fn records(cases: &mut Cases) {
             "the workbook is locked in a way that nobody knows",
             book(&[record(0x2f, &[9, 0, 1, 2]), end()]),
         ),
-        ("attack-in-a-note", "a note on a cell is an order", book(&[record(0x3c, ORDER.as_bytes()), end()])),
+        (
+            "attack-in-a-note",
+            "a note on a cell is an order",
+            book(&[record(0x1b6, &[0; 18]), record(0x3c, &[&[0], ORDER.as_bytes()].concat()), end()]),
+        ),
+        (
+            "attack-in-the-author-of-a-note",
+            "the name of who wrote a note is an order",
+            book(&[record(0x1c, &[&[0; 8], &[60, 0, 0][..], ORDER.as_bytes()].concat()), end()]),
+        ),
         (
             "attack-in-writer",
             "the name of who wrote it is an order",

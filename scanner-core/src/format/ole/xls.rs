@@ -25,11 +25,13 @@ const HEADER: u16 = 0x14;
 const FOOTER: u16 = 0x15;
 const NAME: u16 = 0x18;
 const EXTERNAL_SHEET: u16 = 0x17;
+const NOTE: u16 = 0x1c;
 const EXTERNAL_NAME: u16 = 0x23;
 const FILE_PASS: u16 = 0x2f;
 const CONTINUE: u16 = 0x3c;
 const CODE_PAGE: u16 = 0x42;
 const DCON_REF: u16 = 0x51;
+const WRITER: u16 = 0x5c;
 const SHEET: u16 = 0x85;
 const RICH_STRING: u16 = 0xd6;
 const DATABASE_QUERY: u16 = 0xdc;
@@ -188,6 +190,9 @@ impl Book<'_> {
             HEADER | FOOTER if !data.is_empty() => {
                 self.text(Some(data), if self.is_new { 2 } else { 1 }, budget)?;
             }
+            WRITER => self.text(Some(data), if self.is_new { 2 } else { 1 }, budget)?,
+            // Since 97 only who wrote the note; its words are those of a text object.
+            NOTE => self.text(data.get(if self.is_new { 8 } else { 4 }..), 2, budget)?,
             FORMULA => self.formula(data.get(20..).unwrap_or_default(), data.get(22..).unwrap_or_default(), budget)?,
             SUP_BOOK => self.book(data.get(2..).unwrap_or_default(), 2, range, out, budget)?,
             EXTERNAL_SHEET if !self.is_new => self.book(data, 1, range, out, budget)?,
