@@ -95,6 +95,10 @@ pub(super) fn style_sheet(head: &[u8], scores: &mut Scores) {
     if before.len() == head.len() || before.contains(&b'=') && !before.contains(&b'[') || before.contains(&b'$') {
         return;
     }
+    // Neither is there a tag in a selector, nor a colon before a blank, as in what is printed around a page.
+    if before.contains(&b'<') || find(before, b": ").is_some() && !before.trim_ascii_start().starts_with(b"@") {
+        return;
+    }
     let (mut known, mut nested, mut depth) = (0_u32, 0_u32, 0_u32);
     let mut comment = false;
     for part in head.split_inclusive(|byte| matches!(byte, b'{' | b'}' | b';')) {
