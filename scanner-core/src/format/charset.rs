@@ -76,6 +76,33 @@ mod tests {
     }
 
     #[test]
+    fn every_page_of_the_table_is_read_as_itself() {
+        for (page, bytes, word) in [
+            (866, b"\xaf\xe0\xa8\xa2\xa5\xe2", "привет"),
+            (874, b"\xe4\xb7\xc2", "ไทย"),
+            (936, b"\xd6\xd0\xce\xc4", "中文"),
+            (949, b"\xc7\xd1\xb1\xb9", "한국"),
+            (950, b"\xa4\xa4\xa4\xe5", "中文"),
+            (1250, b"\xbf\xf3\xb3w", "żółw"),
+            (1253, b"\xe3\xe5\xe9\xe1", "γεια"),
+            (1254, b"\xfd\xfe\xfdk", "ışık"),
+            (1255, b"\xf9\xec\xe5\xed", "שלום"),
+            (1256, b"\xd3\xe1\xc7\xe3", "سلام"),
+            (1257, b"\xfe\xe0sis", "žąsis"),
+            (1258, b"\xf0u", "đu"),
+            (10000, b"\x8e", "é"),
+            (10007, b"\xef\xf0\xe8\xe2\xe5\xf2", "привет"),
+            (20866, b"\xd0\xd2\xc9\xd7\xc5\xd4", "привет"),
+            (28592, b"\xbf\xf3\xb3w", "żółw"),
+            (54936, b"\xd6\xd0\xce\xc4", "中文"),
+            (65001, b"\xc5\xbc\xc3\xb3\xc5\x82w", "żółw"),
+        ] as [(u16, &[u8], &str); 18]
+        {
+            assert_eq!(decode(bytes, page, &mut Budget::new(Limits::default())).unwrap(), word, "{page}");
+        }
+    }
+
+    #[test]
     fn what_comes_out_is_paid() {
         let mut tight = Budget::new(Limits::default().with(Resource::DecodedBytes, 4));
         assert_eq!(decode(b"caf\xe9", 1252, &mut tight), Err(Exhausted(Resource::DecodedBytes)));
