@@ -251,6 +251,10 @@ fn stream<'a>(
         return Ok(Some("the columns of the table of objects have an impossible width"));
     }
     let decoded = filter::decode_plain(dict, data, budget);
+    // A table that is not paid for is no damaged one.
+    if let Some(limit @ Stop::Limit(_)) = decoded.stop {
+        return Err(limit);
+    }
     let mut odd = decoded.stop.is_some().then_some("the table of objects is damaged");
     let mut paid = 0;
     let mut rows = Reader::new(&decoded.bytes);
