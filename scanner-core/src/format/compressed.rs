@@ -71,6 +71,19 @@ fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Res
     Ok(())
 }
 
+/// What a file is called once it is unpacked: some writers note the name of the packed one, which says nothing of what
+/// is in it (gzip(1) renames as much).
+fn unpacked(name: String) -> String {
+    const ENDINGS: [(&str, &str); 6] =
+        [(".gz", ""), (".tgz", ".tar"), (".taz", ".tar"), (".svgz", ".svg"), (".emz", ".emf"), (".wmz", ".wmf")];
+    let lower = name.to_ascii_lowercase();
+    let plain = ENDINGS.iter().find_map(|(packed, plain)| {
+        let stem = name.get(..lower.strip_suffix(packed)?.len())?;
+        Some(format!("{stem}{plain}"))
+    });
+    plain.filter(|plain| !plain.is_empty()).unwrap_or(name)
+}
+
 /// How a file of that type is packed.
 fn codec_of(label: &str) -> Codec {
     match label {
@@ -115,7 +128,7 @@ fn header(bytes: &bytes::Bytes, out: &mut Out<'_>, budget: &mut Budget) -> Resul
             let place = Place::default().name("part", part);
             path::judge(&decoded, (count(at), count(end)), &place, out, budget)?;
             // The child carries it, and is where it is read.
-            name = Some(decoded);
+            name = Some(unpacked(decoded));
         } else {
             let view = TextView::at(bytes.slice(at..end), count(at));
             out.read(view.place(Place::default().name("part", part)));
