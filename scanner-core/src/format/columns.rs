@@ -1,5 +1,6 @@
-//! Tables in columns: Parquet, Arrow and Feather, Avro. Their own descriptions are followed and every text that stands
-//! there unpacked is read; packed columns are numbers and words that nothing acts on, and count as data only.
+//! Tables: Parquet, Arrow and Feather, Avro, ORC, netCDF, and those of Stata, SPSS and SAS. The descriptions of the first
+//! two are followed; of all every text that stands there unpacked is read; packed columns are numbers and words that
+//! nothing acts on, and count as data only.
 
 use crate::{
     finding::{Confidence, Finding, Place, Rule, RuleText, Severity, Stop},
@@ -14,7 +15,7 @@ mod thrift;
 
 pub(crate) const FORMAT: Format = Format {
     name: "columns",
-    labels: &["parquet", "arrow", "arrowstream", "feather1", "avro"],
+    labels: &["parquet", "arrow", "arrowstream", "feather1", "avro", "orc", "netcdf", "stata", "spss", "xport"],
     inspect,
     clean: None,
     rules: &[&STRUCTURE, &TRUNCATED, &EXPANSION, &ELSEWHERE],

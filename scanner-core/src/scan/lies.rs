@@ -3,7 +3,7 @@
 use crate::{
     finding::{Confidence, Finding, Rule, RuleText, Severity},
     format::{self, Out},
-    sniff::{self, Promise, Sniffed},
+    sniff::{self, Promise, Risk, Sniffed},
 };
 
 static MISMATCH: Rule = Rule::built_in(
@@ -125,7 +125,10 @@ pub(super) fn compare_types(
         let is_packing = mismatch.declared == "application/zip" && PACKED.contains(&sniffed.kind.label);
         // Bytes that nobody knows are a gap already; what they are worse than is not known.
         let is_known = sniffed.kind != sniff::unknown();
-        let severity = match (mismatch.more_dangerous && is_known, texts || is_packing) {
+        // Nor does anything run a program by the name of a note: listings, manuals and logs are full of its words. What a
+        // browser acts on is another matter, it looks at the bytes.
+        let is_source = texts && sniffed.kind.risk == Risk::Executable;
+        let severity = match (mismatch.more_dangerous && is_known && !is_source, texts || is_packing) {
             (true, _) => Severity::High,
             (false, false) => Severity::Medium,
             (false, true) => Severity::Low,

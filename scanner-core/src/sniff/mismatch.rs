@@ -46,6 +46,8 @@ const FIRST: &[(&str, &str)] = &[
     ("ai", "pdf"),
     ("feather", "arrow"),
     ("mat", "mat"),
+    ("nc", "hdf5"),
+    ("sav", "pickle"),
     ("pt", "pytorch"),
     ("pth", "pytorch"),
     ("ckpt", "pytorch"),

@@ -26,6 +26,12 @@ pub(super) const PROOFS: &[Proof] = &[
     ("parquet", |b| (b.has(0, b"PAR1") || b.has(0, b"PARE")) && has_end(b, b"PAR1", b"PARE")),
     ("feather1", |b| b.has(0, b"FEA1") && has_end(b, b"FEA1", b"FEA1")),
     ("avro", |b| b.has(0, b"Obj\x01")),
+    // Tables of other programs: ORC names itself at both ends, with the length of its last part behind the second.
+    ("orc", |b| b.has(0, b"ORC") && b.tail(4).starts_with(b"ORC")),
+    ("netcdf", |b| b.has(0, b"CDF") && holds(b.u8(3), |version| matches!(version, 1 | 2 | 5))),
+    ("stata", is_stata),
+    ("spss", |b| b.has(0, b"$FL2@(#)") || b.has(0, b"$FL3@(#)")),
+    ("xport", |b| b.has(0, b"HEADER RECORD*******LIB")),
     ("gguf", |b| b.has(0, b"GGUF") && holds(b.u32_le(4), |version| version <= 16 || version.swap_bytes() <= 16)),
     ("bplist", |b| {
         b.has(0, b"bplist")
@@ -51,6 +57,15 @@ const ZLIB_HEAD: usize = 1024;
 fn has_end(b: Peek<'_>, one: &[u8], other: &[u8]) -> bool {
     let tail = b.tail(4);
     (b.len() >= 12 && (tail == one || tail == other)) || b.from(4).iter().take(64).copied().any(is_binary)
+}
+
+/// Stata: since release 117 in elements, before that a release, an order of bytes and a kind.
+fn is_stata(b: Peek<'_>) -> bool {
+    let is_old = holds(b.u8(0), |release| matches!(release, 104..=115))
+        && holds(b.u8(1), |order| matches!(order, 1 | 2))
+        && b.has(2, b"\x01\0")
+        && b.len() > 109;
+    is_old || b.has(0, b"<stata_dta><header>")
 }
 
 /// HDF5 file format, section II.A: the superblock is at 0, 512, 1024, 2048 and so on. Doubling keeps this short.

@@ -33,7 +33,7 @@ const fn cue(language: &'static str, place: Place, token: &'static str, points: 
 #[rustfmt::skip]
 pub(super) const CUES: &[Cue] = &[
     // python
-    cue("python", Start, "elif ", 2), cue("python", Any, "self.", 1), cue("python", Any, "__init__", 4),
+    cue("python", Start, "elif ", 2), cue("python", Any, "self.", 1), cue("python", Any, "__init__(", 4),
     cue("python", Any, "__name__", 4), cue("python", Any, "__file__", 3), cue("python", Any, "__all__", 3),
     cue("python", Start, "except ", 1), cue("python", Start, "except:", 3), cue("python", Start, "try:", 3),
     cue("python", Start, "else:", 1), cue("python", Start, "finally:", 2), cue("python", Start, "async def ", 3),
@@ -105,7 +105,7 @@ pub(super) const CUES: &[Cue] = &[
     cue("shell", Any, "| sed", 3), cue("shell", Any, "| xargs", 3), cue("shell", Any, "| head", 2),
     cue("shell", Any, "| sort", 2), cue("shell", Any, "awk '", 2), cue("shell", Any, "sed -", 2),
     cue("shell", Any, "grep -", 2), cue("shell", Any, " && ", 1), cue("shell", Any, "|| exit", 3),
-    cue("shell", Any, "|| true", 3), cue("shell", Start, "source ", 2), cue("shell", Any, "\"$", 1),
+    cue("shell", Any, "|| true", 3), cue("shell", Any, "\"$", 1),
     cue("shell", Any, "2>&1", 3), cue("shell", Any, ">/dev/null", 3), cue("shell", Any, "> /dev/null", 3),
     cue("shell", Any, "-z \"$", 3), cue("shell", Any, "-n \"$", 3), cue("shell", Any, "-f \"$", 3),
     cue("shell", Any, "-d \"$", 3), cue("shell", Start, "mkdir ", 2), cue("shell", Start, "rm -", 3),
@@ -121,7 +121,9 @@ pub(super) const CUES: &[Cue] = &[
     cue("shell", Start, "trap ", 3), cue("shell", Start, "unset ", 2), cue("shell", Start, "exit 0", 1),
     cue("shell", Start, "exit 1", 1), cue("shell", Start, "printf \"", 1), cue("shell", Start, "printf '", 1),
     cue("shell", Start, "test -", 3), cue("shell", Start, ". /", 2), cue("shell", Start, "shopt ", 4),
-    cue("shell", Start, "setopt ", 4), cue("shell", Start, "complete -", 3), cue("shell", Start, "exec \"$", 3),
+    cue("shell", Start, "source /", 2), cue("shell", Start, "source ~", 2), cue("shell", Start, "source .", 2),
+    cue("shell", Start, "source $", 2), cue("shell", Start, "source activate", 2),
+    cue("shell", Start, "source venv", 2), cue("shell", Start, "setopt ", 4), cue("shell", Start, "complete -", 3), cue("shell", Start, "exec \"$", 3),
     cue("shell", Start, "eval \"$", 3), cue("shell", Start, "declare -", 2), cue("shell", Start, "typeset ", 3),
     cue("shell", Start, "./configure", 3), cue("shell", Start, "python3 ", 1), cue("shell", Any, ".py --", 3),
     cue("shell", Start, "conda ", 2), cue("shell", Start, "apt ", 2), cue("shell", Start, "brew ", 3),
