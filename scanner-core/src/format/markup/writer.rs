@@ -6,6 +6,15 @@ use crate::{
     reader::count,
 };
 
+/// No text of markup may hold controls (XML 1.0, 2.2), and some programs skip over them: they are not written.
+pub(super) fn is_left_out(character: char) -> bool {
+    match character {
+        '\t' | '\n' | '\r' => false,
+        '\0'..='\u{1f}' | '\u{7f}' | '\u{fffe}' | '\u{ffff}' => true,
+        _ => false,
+    }
+}
+
 /// Markup as it is written.
 #[derive(Debug, Default)]
 pub(super) struct Writer {
@@ -32,9 +41,7 @@ impl Writer {
                 '\u{a0}' => b"&#160;",
                 // UTF-7, in which `+ADw-` is a bracket.
                 '+' if text.get(at.saturating_add(1)..).is_some_and(|rest| rest.starts_with("ADw")) => b"&#43;",
-                // No text of markup may hold controls (XML 1.0, 2.2), and some programs skip over them.
-                '\t' | '\n' | '\r' => continue,
-                '\0'..='\u{1f}' | '\u{7f}' | '\u{fffe}' | '\u{ffff}' => b"",
+                _ if is_left_out(character) => b"",
                 _ => continue,
             };
             self.raw(text.get(written..at).unwrap_or_default().as_bytes(), budget)?;

@@ -12,6 +12,7 @@ use crate::{
             entity,
             permitted::{self, Says},
             token::{Attribute, Tag, Tokens},
+            writer::is_left_out,
         },
     },
     limits::Budget,
@@ -108,10 +109,14 @@ fn value(
 ) -> Result<Option<Vec<u8>>, Uncleanable> {
     Ok(match says {
         Says::Anything => {
-            let kept = said(plain, written, cleaning, budget)?;
+            // As it will stand: a control that is left out may have kept a tag from being one.
+            let kept: String = String::from_utf8_lossy(&said(plain, written, cleaning, budget)?)
+                .chars()
+                .filter(|character| !is_left_out(*character))
+                .collect();
             // Programs that read a value once more would find it.
-            let is_buried = memmem::find(&kept, b"<").is_some() && acts(&kept);
-            (!is_buried).then(|| kept.into_owned())
+            let is_buried = memmem::find(kept.as_bytes(), b"<").is_some() && acts(kept.as_bytes());
+            (!is_buried).then(|| kept.into_bytes())
         }
         Says::Style => {
             Some(declared::declarations(String::from_utf8_lossy(plain).as_bytes())).filter(|style| !style.is_empty())

@@ -50,6 +50,9 @@ fn what_acts_goes_from_a_page() {
         ("<p onclick=1 ONLOAD=2 style='color:red;background:url(//x)'>a", "<p style=\"color: red\">a</p>"),
         ("<a href='java&#x73;cript:1'>a</a>", "<a>a</a>"),
         ("<a href=' jAvA\tscript:1'>a</a>", "<a>a</a>"),
+        // A control that is not written keeps no tag apart.
+        ("<p title='<title></title\u{5}><script>1</script>'>a</p>", "<p>a</p>"),
+        ("<p title='</title\u{5}>'>a</p>", "<p title=\"&lt;/title&gt;\">a</p>"),
         (
             "<a href='https://a.example/?b&amp;c' target=_blank ping=//x>a</a>",
             "<a href=\"https://a.example/?b&amp;c\" rel=\"noopener noreferrer nofollow\">a</a>",
