@@ -84,6 +84,8 @@ impl Items {
                 _ => {}
             }
         }
+        // What is no box any more.
+        self.words.push(range);
         Ok(())
     }
 

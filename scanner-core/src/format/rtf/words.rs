@@ -45,7 +45,7 @@ impl Destination {
 pub(super) fn stands_apart(word: &[u8]) -> bool {
     word.starts_with(b"header")
         || word.starts_with(b"footer")
-        || matches!(word, b"footnote" | b"annotation" | b"atnid" | b"atnauthor" | b"shptxt" | b"dptxbxtext" | b"docvar")
+        || matches!(word, b"footnote" | b"annotation" | b"atnid" | b"atnauthor" | b"shptxt" | b"dptxbxtext")
 }
 
 /// What the group is for that begins with a word; `None` for words that are no destination.

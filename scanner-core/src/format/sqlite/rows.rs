@@ -2,7 +2,7 @@
 //! the values of a row stand one behind the other with their lengths in front: read as they lie, the last length and the
 //! value before are letters of the first word.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, ops::Range};
 
 use super::Header;
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
     reader::{Reader, Short, count},
 };
 
-/// Kinds of pages that have rows in them, and of these the one whose rows have a number in front.
+/// Kinds of pages that have rows in them.
 const INDEX_INNER: u8 = 2;
 const INDEX_LEAF: u8 = 10;
 const TABLE_LEAF: u8 = 13;
@@ -53,7 +53,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The rows of the page at an offset. What they take of it is blanked in `rest`.
+    /// The rows of the page at an offset. Values that were read as what they are are blanked in `rest`, and nothing else: a
+    /// row that says of itself what is not so takes nothing out of sight.
     pub(super) fn read(
         &mut self,
         start: usize,
@@ -79,23 +80,19 @@ impl<'a> Walk<'a> {
         for place in places.as_chunks::<2>().0.iter().take(number.into()) {
             budget.spend(Resource::Steps, STEPS_PER_ROW)?;
             let at = usize::from(u16::from_be_bytes(*place));
-            let Ok(Some(row)) = self.row(page.get(at..).unwrap_or_default(), kind) else { continue };
+            // What does not lie within its page is no row.
+            let Ok(row) = self.row(page.get(at..).unwrap_or_default(), kind) else { continue };
             let Some(less) = left.checked_sub(row.length) else { return Ok(()) };
             left = less;
-            let payload = self.payload(&row, rest, budget)?;
-            budget.spend(Resource::Steps, count(payload.len()) / 4)?;
-            if self.columns(&payload, rows, budget)?.is_some() {
-                let taken = start.saturating_add(at)..start.saturating_add(at).saturating_add(row.length);
-                if let Some(taken) = rest.get_mut(taken) {
-                    taken.fill(0);
-                }
-            }
+            let payload = self.payload(&row, start.saturating_add(at), budget)?;
+            budget.spend(Resource::Steps, count(payload.bytes.len()) / 4)?;
+            self.columns(&payload, rest, rows, budget)?;
         }
         Ok(())
     }
 
-    /// Where the bytes of a row are; `None` when it does not lie within its page.
-    fn row<'p>(&self, cell: &'p [u8], kind: u8) -> Result<Option<Row<'p>>, Short> {
+    /// Where the bytes of a row are.
+    fn row<'p>(&self, cell: &'p [u8], kind: u8) -> Result<Row<'p>, Short> {
         let mut reader = Reader::new(cell);
         if kind == INDEX_INNER {
             reader.take(4)?;
@@ -115,14 +112,15 @@ impl<'a> Walk<'a> {
             let filled = whole.saturating_sub(least).checked_rem(self.usable.saturating_sub(4)).unwrap_or(0);
             Some(least.saturating_add(filled)).filter(|here| *here <= most).unwrap_or(least)
         };
+        let from = reader.position();
         let local = reader.take(here)?;
         let next = if here < whole { reader.u32_be()? } else { 0 };
-        Ok(Some(Row { local, next, left: whole.saturating_sub(here), length: reader.position() }))
+        Ok(Row { local, from, next, left: whole.saturating_sub(here), length: reader.position() })
     }
 
-    /// The bytes of a row, from all of its pages that are there.
-    fn payload(&mut self, row: &Row<'_>, rest: &mut [u8], budget: &mut Budget) -> Result<Vec<u8>, Exhausted> {
-        let mut payload = row.local.to_vec();
+    /// The bytes of a row at an offset, from all of its pages that are there.
+    fn payload(&mut self, row: &Row<'_>, at: usize, budget: &mut Budget) -> Result<Payload, Exhausted> {
+        let mut payload = Payload { bytes: row.local.to_vec(), parts: vec![(0, at.saturating_add(row.from))] };
         let (mut next, mut left) = (row.next, row.left);
         while next > 0 && left > 0 && self.followed.insert(next) {
             budget.spend(Resource::Steps, STEPS_PER_ROW)?;
@@ -131,23 +129,26 @@ impl<'a> Walk<'a> {
             let most = self.usable.saturating_sub(4).min(left);
             let mut reader = Reader::new(page);
             let (Ok(following), Ok(more)) = (reader.u32_be(), reader.take(most)) else { break };
-            payload.extend_from_slice(more);
-            let from = start.unwrap_or(0).saturating_add(4);
-            if let Some(taken) = rest.get_mut(from..from.saturating_add(more.len())) {
-                taken.fill(0);
-            }
+            payload.parts.push((payload.bytes.len(), start.unwrap_or(0).saturating_add(4)));
+            payload.bytes.extend_from_slice(more);
             (next, left) = (following, left.saturating_sub(most));
         }
         Ok(payload)
     }
 
-    /// Texts of the columns, and words within their bytes. `None` for what is no row.
-    fn columns(&self, payload: &[u8], rows: &mut Rows, budget: &mut Budget) -> Result<Option<()>, Exhausted> {
-        let mut header = Reader::new(payload);
-        let Ok(length) = number(&mut header) else { return Ok(None) };
-        let mut body = Reader::new(payload);
+    /// Texts of the columns, and words within their bytes.
+    fn columns(
+        &self,
+        payload: &Payload,
+        rest: &mut [u8],
+        rows: &mut Rows,
+        budget: &mut Budget,
+    ) -> Result<(), Exhausted> {
+        let mut header = Reader::new(&payload.bytes);
+        let mut body = header.clone();
+        let Ok(length) = number(&mut header) else { return Ok(()) };
         if body.seek(length).is_err() {
-            return Ok(None);
+            return Ok(());
         }
         while count(header.position()) < length {
             budget.spend(Resource::Steps, STEPS_PER_COLUMN)?;
@@ -159,8 +160,10 @@ impl<'a> Walk<'a> {
                 6 | 7 => 8,
                 long => long.saturating_sub(12) / 2,
             };
-            // A row that is cut has what is left of it.
-            let value = body.take(size).unwrap_or_else(|_| body.rest());
+            // A row that is cut ends with what is left of it.
+            let size = size.min(count(body.left()));
+            let from = body.position();
+            let Ok(value) = body.take(size) else { break };
             if kind < 12 || value.is_empty() {
                 continue;
             }
@@ -182,19 +185,46 @@ impl<'a> Walk<'a> {
                 rows.text.extend(text.chars().map(|letter| if is_stray(letter) { ' ' } else { letter }));
                 rows.text.push('\n');
             }
+            // A database may be wrong about wide letters, or right and wrong in turn: these are looked at as they lie, too.
+            let is_plain = !matches!(self.encoding, 2 | 3) && !value.contains(&0);
+            if is_plain || kind % 2 == 0 {
+                payload.blank(from..body.position(), rest);
+            }
         }
-        Ok(Some(()))
+        Ok(())
     }
 }
 
 /// A row in its page.
 struct Row<'p> {
     local: &'p [u8],
+    /// Where these bytes begin in it.
+    from: usize,
     /// The page it goes on in, or zero, and how many bytes are there.
     next: u32,
     left: u64,
     /// Bytes of its page that it takes.
     length: usize,
+}
+
+/// The bytes of a row, and where in the file its parts begin.
+struct Payload {
+    bytes: Vec<u8>,
+    parts: Vec<(usize, usize)>,
+}
+
+impl Payload {
+    /// Blanks a range of it in the bytes of the file.
+    fn blank(&self, range: Range<usize>, file: &mut [u8]) {
+        let ends = self.parts.iter().skip(1).map(|(start, _)| *start).chain([self.bytes.len()]);
+        for ((start, at), end) in self.parts.iter().zip(ends) {
+            let (from, to) = (range.start.max(*start), range.end.min(end));
+            let place = |offset: usize| at.saturating_add(offset.saturating_sub(*start));
+            if let Some(bytes) = file.get_mut(place(from)..place(to)).filter(|_| from < to) {
+                bytes.fill(0);
+            }
+        }
+    }
 }
 
 /// Limits of what stays in a page, as parts of 255 of it.
