@@ -6,6 +6,7 @@
 
 use std::{
     borrow::Cow,
+    collections::BTreeMap,
     fmt::Write,
     fs,
     path::{Path, PathBuf},
@@ -15,10 +16,12 @@ use std::{
     },
 };
 
+use data_encoding::HEXLOWER;
 use scanner_core::{
-    Audience, Date, Decision, Input, Kind, Limits, Policy, Release, Report, Resource, RuleSet, Scanner, Verdict,
-    visible,
+    Audience, Date, Decision, Delivery, Input, Kind, Limits, Policy, Release, Report, Resource, RuleSet, Scanner,
+    Verdict, visible,
 };
+use sha2::{Digest, Sha256};
 
 pub mod command;
 pub mod made;
@@ -265,14 +268,41 @@ fn released(verdict: &Verdict, out: &mut String) {
                         format!("{artifact} {} {}", action.action, action.count)
                     })
                     .collect();
-                writeln!(out, "release {}: {}", answer.audience, actions.join(", ")).expect("write");
+                let sent = digest(&released.bytes);
+                writeln!(out, "release {}: {} -> {sent}", answer.audience, actions.join(", ")).expect("write");
             }
             Some(Release::Withheld(why)) if answer.decision == Decision::Sanitize => {
                 writeln!(out, "withheld {}: {why}", answer.audience).expect("write");
             }
             _ => {}
         }
+        artifacts(verdict, &answer.audience, (answer.decision.name(), answer.deliver.name()), out);
     }
+}
+
+/// Artifacts about which something else is decided than about what they are in, and what may leave of one by itself.
+#[allow(clippy::expect_used, reason = "writing to a string does not fail")]
+fn artifacts(verdict: &Verdict, audience: &Audience, whole: (&str, &str), out: &mut String) {
+    let words = |id| verdict.answer(audience, id).map(|answer| (answer.decision.name(), answer.deliver.name()));
+    let mut alike: BTreeMap<(&str, &str), Vec<String>> = BTreeMap::new();
+    for record in &verdict.report().artifacts {
+        let Some(answer) = words(record.id) else { continue };
+        if let Delivery::Release(bytes, _) = verdict.delivery(audience, record.id) {
+            alike.entry(answer).or_default().push(format!("{} -> {}", record.id, digest(&bytes)));
+        } else if record.parent.map_or(Some(whole), words) != Some(answer) {
+            alike.entry(answer).or_default().push(record.id.to_string());
+        }
+    }
+    for ((decision, deliver), ids) in alike {
+        writeln!(out, "{audience} {decision}/{deliver}: {}", ids.join(", ")).expect("write");
+    }
+}
+
+/// Bytes, in a word.
+fn digest(bytes: &[u8]) -> String {
+    let mut digest = HEXLOWER.encode(&Sha256::digest(bytes));
+    digest.truncate(12);
+    format!("{} bytes {digest}", bytes.len())
 }
 
 /// Artifacts, findings, gaps and what was spent: what one scan says, before any policy.

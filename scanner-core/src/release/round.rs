@@ -165,6 +165,9 @@ impl Work<'_> {
                     changes.placer.change(written, &edits, &mut self.budget)?;
                     changes.any = true;
                 }
+                if !record.written.is_empty() {
+                    changes.did.push((place_of(report, record), BTreeMap::from([("removed text", 1)])));
+                }
             }
         }
         Ok(())

@@ -35,7 +35,12 @@ impl Work<'_> {
         let mut wash = Wash { work: self, report };
         let mut cleaning = Cleaning::new(&mut wash, &findings);
         let cleaned = clean(&Subject { bytes, kind: record.kind }, &mut cleaning, &mut budget);
-        did.extend(cleaning.into_actions());
+        let actions = cleaning.into_actions();
+        // What a format leaves out because nothing refers to it is no step of its cleaner.
+        if actions.is_empty() && cleaned.as_ref().is_ok_and(|cleaned| cleaned != bytes) {
+            did.insert("wrote the file anew", 1);
+        }
+        did.extend(actions);
         self.budget = budget;
         cleaned
     }

@@ -427,6 +427,11 @@ impl Wash<'_> {
         budget.spend(Resource::Steps, count(style.text.len()).saturating_mul(4))?;
         let text = String::from_utf8_lossy(&style.text);
         let kept = declared::sheet(text.as_bytes());
+        // It is written anew: blanks and semicolons may be others.
+        let letters = |style: &[u8]| style.iter().filter(|byte| !matches!(byte, b' ' | b'\t'..=b'\r' | b';')).count();
+        if letters(&kept) < letters(text.as_bytes()) {
+            cleaning.did("removed a part of a style");
+        }
         let kept = said(&kept, &kept, cleaning, budget)?;
         if kept.is_empty() {
             return Ok(());
