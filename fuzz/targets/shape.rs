@@ -27,7 +27,8 @@ fuzz_target!(|made: Envelope<'_>| {
             let calls: Vec<_> = report.calls.iter().map(|call| (call.status, call.exit_code)).collect();
             (report.source.kind, report.source.candidates.clone(), report.source.status, calls)
         };
-        assert_eq!(told(&report), told(&second), "{}", answer.audience);
+        let came = String::from_utf8_lossy(&input.bytes);
+        assert_eq!(told(&report), told(&second), "{}: {came}", answer.audience);
     }
 });
 

@@ -150,7 +150,7 @@ fn inspect(subject: &Subject<'_>, out: &mut Out<'_>, budget: &mut Budget) -> Res
         let elements = reader.take(size.min(there))?;
         budget.spend(Resource::Steps, count(elements.len()))?;
         let text = texts(elements, header.is_wide);
-        let map = OffsetMap::Within(Span { start: end, end: end.saturating_add(size) });
+        let map = OffsetMap::Within(Span { start: end, end: end.saturating_add(count(elements.len())) });
         out.read(TextView::decoded(text.into(), map, Vec::new()));
     } else {
         reader.take(size.min(there))?;

@@ -135,7 +135,20 @@ impl Words<'_> {
         if plays {
             wanted.extend(terminal::changes(self.text, self.shown).into_iter().map(|edit| (0, edit)));
         }
-        self.in_encoding(apart(wanted))
+        let edits = self.in_encoding(apart(wanted));
+        match findings.first() {
+            Some(first) if self.origin == Origin::Error && self.is_all_gone(&edits) => {
+                let with = stand_in::words(&first.rule.category, self.origin).into_bytes();
+                vec![Edit { range: 0..self.text.len(), with }]
+            }
+            _ => edits,
+        }
+    }
+
+    /// Whether nothing stays: where the text of an error is empty there was none, and the call went well.
+    fn is_all_gone(&self, edits: &[Edit]) -> bool {
+        let gone: usize = edits.iter().map(|edit| edit.range.len()).sum();
+        !edits.is_empty() && gone == self.text.len() && edits.iter().all(|edit| edit.with.is_empty())
     }
 
     /// The change that leaves head and tail of a text that is too long, and counts what was between.

@@ -65,6 +65,8 @@ fn mistakes_in_rule_files_are_told_with_their_place() {
     let error = |text: &str| RuleSet::parse(&[("x.toml", text)]).unwrap_err().to_string();
     assert!(error(&rule("regex = 'abc'")).starts_with("x.toml:9:9: there are matches without a word of 4 bytes"));
     assert!(error(&rule("regex = 'abcde('")).starts_with("x.toml:9:9: regex parse error"));
+    let long = format!("regex = '{}('", "abcde".repeat(1_000));
+    assert_eq!(error(&rule(&long)), "x.toml:9:9: error: unclosed group");
     assert!(error(&rule("regex = '[a-z]+'")).contains("name the anchors"));
     assert_eq!(error(&rule("regex = '{word}abc'")), "x.toml:9:9: there is no word \"word\" above");
     assert!(

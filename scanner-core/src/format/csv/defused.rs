@@ -70,7 +70,8 @@ fn calmed<'t>(table: &'t [u8], cleaning: &mut Cleaning<'_>, budget: &mut Budget)
         }
     }
     calm.extend_from_slice(rest);
-    Ok(Cow::Owned(calm))
+    // What stood behind an order may begin the file now.
+    Ok(Cow::Owned(text::narrow(calm.into())?.into()))
 }
 
 /// How long the order is that follows an escape (ECMA-48, 5.4 and 5.6), within its line.
@@ -182,6 +183,8 @@ mod tests {
             "a,b\ny\u{1b}[31mz,0;q\n"
         );
         assert_eq!(cleaned("csv", "a,b\n\u{1b}\0[2J,1\n"), "a,b\n,1\n");
+        // What is left would be read as UTF-16.
+        assert!(clean_once(&FORMAT, "csv", b"\x1b[2J\xfe\xffa,b\n1,2\n", Limits::default()).is_err());
     }
 
     #[test]

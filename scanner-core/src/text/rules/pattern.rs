@@ -1,6 +1,6 @@
 //! The regex of a rule: words put in, blanks made loose, compiled when first needed.
 
-use std::{fmt, ops::Range, sync::OnceLock};
+use std::{error::Error, fmt, ops::Range, sync::OnceLock};
 
 use regex_automata::{
     Anchored, Input,
@@ -14,7 +14,7 @@ use regex_syntax::hir::{
     literal::{ExtractKind, Extractor},
 };
 
-use super::required::parsed;
+use super::required::{parsed, told};
 
 /// A match reads at most that far: a rule is about one statement, and every anchor may cost that much.
 pub(crate) const SPAN_CAP: usize = 512;
@@ -103,7 +103,7 @@ impl Pattern {
                     .nfa_size_limit(Some(NFA_BYTES)),
             )
             .build(&self.source)
-            .map_err(told)?;
+            .map_err(reason)?;
         let dfa = DFA::builder()
             .configure(
                 DFA::config()
@@ -113,7 +113,7 @@ impl Pattern {
                     .minimum_cache_clear_count(None),
             )
             .build_from_nfa(nfa)
-            .map_err(told)?;
+            .map_err(reason)?;
         let of = dfa.clone();
         Ok(Compiled { dfa, caches: Pool::new(Box::new(move || of.create_cache())) })
     }
@@ -159,11 +159,8 @@ impl Pattern {
     }
 }
 
-fn told(error: impl std::error::Error) -> String {
-    match error.source() {
-        Some(source) => source.to_string(),
-        None => error.to_string(),
-    }
+fn reason(error: impl Error) -> String {
+    told(&error.source().map_or_else(|| error.to_string(), ToString::to_string))
 }
 
 impl First {

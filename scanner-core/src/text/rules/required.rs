@@ -27,6 +27,8 @@ const CLASS_MOST: usize = 40;
 const REACH: f64 = 150.0;
 /// Parts of a concatenation that are looked at. Those behind are left to those in front.
 const PARTS_MOST: usize = 64;
+/// Bytes of an error that are shown to whoever wrote the regex.
+const ERROR_LONGEST: usize = 1024;
 
 /// Literals one of which stands in every match.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -58,7 +60,14 @@ pub(crate) fn required(regex: &str, rate: &dyn Fn(&str) -> f64) -> Result<Option
 }
 
 pub(super) fn parsed(regex: &str) -> Result<Hir, String> {
-    ParserBuilder::new().unicode(false).utf8(false).build().parse(regex).map_err(|error| error.to_string())
+    ParserBuilder::new().unicode(false).utf8(false).build().parse(regex).map_err(|error| told(&error.to_string()))
+}
+
+/// What is wrong with a regex. The error shows the regex with the place marked: with its words put in, one may be longer
+/// than anybody reads, and then the reason stands alone.
+pub(super) fn told(error: &str) -> String {
+    let reason = error.lines().next_back().filter(|_| error.len() > ERROR_LONGEST);
+    reason.unwrap_or(error).to_owned()
 }
 
 /// The nesting of a regex is bounded by its parser.
