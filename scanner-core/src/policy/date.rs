@@ -123,7 +123,10 @@ mod tests {
             assert_eq!(text.parse::<Date>(), Err(NotADate), "{text}");
         }
         assert!(
-            Date::new(2100, 2, 29).is_none() && Date::new(2000, 2, 29).is_some() && Date::new(10_000, 1, 1).is_none()
+            Date::new(2100, 2, 29).is_none()
+                && Date::new(2000, 2, 29).is_some()
+                && Date::new(10_000, 1, 1).is_none()
+                && Date::new(9_999, 12, 31).is_some()
         );
     }
 }

@@ -206,6 +206,45 @@ mod tests {
     }
 
     #[test]
+    fn the_media_type_is_that_of_the_bytes_as_far_as_a_browser_may_know_it() {
+        const ALONE: &str = "sandbox; default-src 'none'";
+        const MARKUP: &str = "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; font-src data:";
+        for (label, audience, served, mime, policy) in [
+            ("png", Audience::PAGE, Served::Original, "image/png", ALONE),
+            ("zip", Audience::PAGE, Served::Original, "application/zip", ALONE),
+            ("csv", Audience::PAGE, Served::Original, "text/csv; charset=utf-8", ALONE),
+            ("csv", Audience::DOWNLOAD, Served::Original, "text/csv; charset=utf-8", ALONE),
+            // Shown in place it is letters; saved it is what it is.
+            ("json", Audience::PAGE, Served::Original, "text/plain; charset=utf-8", ALONE),
+            ("json", Audience::DOWNLOAD, Served::Original, "application/json; charset=utf-8", ALONE),
+            ("json", Audience::PAGE, Served::Sandboxed, "text/plain; charset=utf-8", "sandbox allow-scripts"),
+            ("html", Audience::PAGE, Served::Original, "text/html; charset=utf-8", MARKUP),
+            ("html", Audience::PAGE, Served::Cleaned, "text/html; charset=utf-8", MARKUP),
+            ("svg", Audience::DOWNLOAD, Served::Cleaned, "image/svg+xml; charset=utf-8", MARKUP),
+            ("elf", Audience::DOWNLOAD, Served::Original, "application/octet-stream", ALONE),
+            ("unknown", Audience::PAGE, Served::Original, "application/octet-stream", ALONE),
+            ("python", Audience::PAGE, Served::Original, "text/x-python; charset=utf-8", ALONE),
+        ] {
+            let headers = serving_headers(type_of(label).unwrap(), None, &audience, served);
+            assert_eq!(value(&headers, "Content-Type"), mime, "{label} {audience} {served:?}");
+            let given = value(&headers, "Content-Security-Policy");
+            assert_eq!(given.split_at(policy.len().min(given.len())).0, policy, "{label} {audience} {served:?}");
+            assert!(served == Served::Sandboxed || given == policy, "{label} {audience} {served:?}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_quoted_and_told_in_full() {
+        for (name, parameters) in [
+            ("a b-1.png", "filename=\"a b-1.png\""),
+            ("a\"b%\\.x", "filename=\"a_b__.x\"; filename*=UTF-8''a%22b%25%5C.x"),
+            ("\u{e9} ~'(", "filename=\"_ ~'(\"; filename*=UTF-8''%C3%A9%20~%27%28"),
+        ] {
+            assert_eq!(named(name), parameters);
+        }
+    }
+
+    #[test]
     fn a_sandboxed_report_runs_its_scripts_and_reaches_nothing() {
         let headers = serving_headers(type_of("html").unwrap(), Some("plot"), &Audience::PAGE, Served::Sandboxed);
         let policy = value(&headers, "Content-Security-Policy");
@@ -244,6 +283,12 @@ mod tests {
         let name = |bytes: usize| format!("{}.png", "a".repeat(bytes - 4));
         assert_eq!(safe_name(Some(&name(NAME_BYTES)), png), name(NAME_BYTES));
         assert_eq!(safe_name(Some(&name(NAME_BYTES + 1)), png), name(NAME_BYTES));
+        // An ending that is an extension stays; a longer one is a word like any other.
+        let zip = type_of("zip").unwrap();
+        let ending = |letters: usize| format!(".{}", "e".repeat(letters));
+        let long = "a".repeat(NAME_BYTES);
+        assert!(safe_name(Some(&format!("{long}{}", ending(18))), zip).ends_with(&format!("a{}.zip", ending(18))));
+        assert!(safe_name(Some(&format!("{long}{}", ending(19))), zip).ends_with("aa.zip"));
     }
 
     proptest! {

@@ -88,5 +88,12 @@ mod tests {
         let mut other = Input::text("0123456789");
         other.watch.push("012".to_owned());
         assert!(looks.look(&scanner, &other).is_none(), "another watch list is another scan");
+        // The oldest is forgotten first.
+        let mut looks = Looks { left: 20, ..Looks::new() };
+        let texts = || (b'a'..).take(KEPT + 1).map(|letter| Input::text(char::from(letter).to_string()));
+        texts().for_each(|input| assert!(looks.look(&scanner, &input).is_some()));
+        let left = looks.left;
+        assert!(texts().skip(1).all(|input| looks.look(&scanner, &input).is_some()) && looks.left == left);
+        assert!(texts().next().is_some_and(|input| looks.look(&scanner, &input).is_some()) && looks.left == left - 1);
     }
 }

@@ -312,16 +312,21 @@ fn encoded_like(before: &[u8], bytes: &[u8]) -> Vec<u8> {
         (true, false) => BASE64URL_NOPAD,
     };
     let text = encoding.encode(bytes);
-    let line = memchr::memchr(b'\n', body).filter(|line| *line > 0);
+    let is_ended = body.ends_with(b"\n");
+    // A break at the very end is no length of lines.
+    let line = memchr::memchr(b'\n', body).filter(|line| *line > 0 && line.saturating_add(1) < body.len());
     let mut out = head.to_vec();
     match line {
-        None => out.extend_from_slice(text.as_bytes()),
+        None => {
+            out.extend_from_slice(text.as_bytes());
+            out.extend(is_ended.then_some(b'\n'));
+        }
         Some(line) => {
             for part in text.as_bytes().chunks(line) {
                 out.extend_from_slice(part);
                 out.push(b'\n');
             }
-            if !body.ends_with(b"\n") {
+            if !is_ended {
                 out.pop();
             }
         }
@@ -332,4 +337,77 @@ fn encoded_like(before: &[u8], bytes: &[u8]) -> Vec<u8> {
 fn is_base64_head(head: &[u8]) -> bool {
     let head = String::from_utf8_lossy(head);
     head.trim_end_matches(',').split(';').skip(1).any(|parameter| parameter.trim().eq_ignore_ascii_case("base64"))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::limits::Limits;
+
+    #[test]
+    fn base64_is_written_as_the_sender_wrote_it() {
+        for (before, bytes, expected) in [
+            ("QUJD", "hello", "aGVsbG8="),
+            ("QUI=", "hello", "aGVsbG8="),
+            ("QUI=\n", "hello", "aGVsbG8=\n"),
+            ("QUI", "hello", "aGVsbG8"),
+            // A letter of either alphabet counts for the length.
+            ("+/+/", "hello", "aGVsbG8="),
+            ("+/+/", "\u{ff}~~", "w79+fg=="),
+            ("-_-_", "\u{ff}~~", "w79-fg=="),
+            ("QQ-_Q", "\u{ff}~~", "w79-fg"),
+            ("QUJD\nREVG\n", "hello!", "aGVs\nbG8h\n"),
+            ("QUJD\nREVG", "hello!", "aGVs\nbG8h"),
+            ("\nQUJD", "abc", "YWJj"),
+            ("data:image/png;base64,QUJD", "abc", "data:image/png;base64,YWJj"),
+            ("data:;charset=x; BASE64 ,QUJD", "abc", "data:;charset=x; BASE64 ,YWJj"),
+            ("data:text/plain,a", "a b\u{e9}/-._~", "data:text/plain,a%20b%C3%A9%2F-._~"),
+            ("data:base64,a", "a b", "data:base64,a%20b"),
+            // Not a URL: a comma in it is noise.
+            ("QUJD,QUJD", "abc", "YWJj"),
+        ] {
+            let written = encoded_like(before.as_bytes(), bytes.as_bytes());
+            assert_eq!(String::from_utf8(written).unwrap(), expected, "{before}");
+        }
+    }
+
+    #[test]
+    fn of_changes_that_overlap_the_shorter_is_made() {
+        let made = |edits: &[(Range<usize>, &str)]| {
+            let edits = edits.iter().map(|(range, with)| Edit { range: range.clone(), with: with.as_bytes().to_vec() });
+            let placer = Placer { edits: edits.collect(), ..Placer::default() };
+            let bytes = placer.apply(&Bytes::from_static(b"abcdef"), &mut Budget::new(Limits::default())).unwrap();
+            String::from_utf8(bytes.to_vec()).unwrap()
+        };
+        assert_eq!(made(&[(1..3, "X"), (3..5, "Y")]), "aXYf");
+        assert_eq!(made(&[(3..5, "Y"), (1..3, "X")]), "aXYf");
+        assert_eq!(made(&[(0..6, "W"), (2..3, "Z")]), "abZdef");
+        assert_eq!(made(&[(1..4, "W"), (3..5, "Z")]), "abcZf");
+        assert_eq!(made(&[(1..3, "W"), (0..2, "Z")]), "Zcdef");
+        // What is put in at one place, once; beside a change it has its own place.
+        assert_eq!(made(&[(2..2, "X"), (2..2, "Y")]), "abXcdef");
+        assert_eq!(made(&[(2..2, "X"), (0..2, "Y")]), "YXcdef");
+        assert_eq!(made(&[(6..6, "X"), (0..1, "")]), "bcdefX");
+    }
+
+    proptest! {
+        #[test]
+        fn the_change_between_two_texts_makes_one_of_the_other(
+            before in "[a\u{e8}\u{e9}\u{129}\u{1f600}\u{1f601}]{0,6}",
+            after in "[a\u{e8}\u{e9}\u{129}\u{1f600}\u{1f601}]{0,6}",
+        ) {
+            let edit = whole(before.as_bytes(), after.as_bytes());
+            // No letter is cut in two, on either side.
+            prop_assert!(before.is_char_boundary(edit.range.start) && before.is_char_boundary(edit.range.end));
+            prop_assert!(std::str::from_utf8(&edit.with).is_ok());
+            let common = before.chars().zip(after.chars()).take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum();
+            prop_assert_eq!(edit.range.start, common);
+            prop_assert_eq!(applied(&Bytes::from(before.clone()), std::slice::from_ref(&edit)), after.as_bytes());
+            let tail: usize =
+                before[common..].chars().rev().zip(after[common..].chars().rev()).take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum();
+            prop_assert_eq!(edit.range.end, before.len() - tail);
+        }
+    }
 }

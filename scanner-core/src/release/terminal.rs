@@ -366,6 +366,17 @@ mod tests {
             ),
             ("dirt\x1b[2J\x1b[Hclean\n", "clean\n"),
             ("\u{9b}31mred\u{9b}0m\n", "\x1b[31mred\x1b[0m\n"),
+            // A letter of two bytes that begin as a control does.
+            ("\u{a9}\x1b[K\n", "\u{a9}\n"),
+            // Neither is a colour, nor a step: the terminal is asked to report keys otherwise, and something unknown.
+            ("\x1b[>4;2mtext\x1b[?5Db\n", "textb\n"),
+            // A string that ends as those do that read UTF-8.
+            ("\x1b]0;t\u{9c}text\n", "text\n"),
+            // Nothing goes past the lines that there are.
+            ("one\ntwo\x1b[9Bx\n", "one\ntwox\n"),
+            ("one\ntwo\x1b[1;1Hup\n", "upe\ntwo\n"),
+            ("a\x1b[3Cb\n", "a   b\n"),
+            ("abc\x1b[1Kd\n", "   d\n"),
         ] {
             assert_eq!(shown(text, Shown::Terminal), expected, "{text:?}");
         }

@@ -1,3 +1,5 @@
+use std::sync::LazyLock;
+
 use super::*;
 use crate::{
     bundle::{Artifact, Bundle, Origin, Source},
@@ -7,7 +9,9 @@ use crate::{
 };
 
 fn scanner() -> Scanner {
-    Scanner::new(RuleSet::built_in(scanner_rules::FILES).unwrap(), Limits::default())
+    static SCANNER: LazyLock<Scanner> =
+        LazyLock::new(|| Scanner::new(RuleSet::built_in(scanner_rules::FILES).unwrap(), Limits::default()));
+    SCANNER.clone()
 }
 
 fn policy(name: &str) -> Policy {
@@ -113,6 +117,55 @@ fn a_text_in_pieces_changes_in_its_pieces() {
 }
 
 #[test]
+fn an_order_goes_wherever_its_pieces_are_cut() {
+    let text = format!("one\n{ORDER}\nthree \u{e9}");
+    let expected = "one\n[removed from message: injection.override]\nthree \u{e9}";
+    let notebook = |lines: &[&str]| {
+        serde_json::json!({
+            "cells": [{"cell_type": "markdown", "id": "a", "metadata": {}, "source": lines}],
+            "metadata": {}, "nbformat": 4, "nbformat_minor": 5,
+        })
+        .to_string()
+    };
+    for first in (0..=text.len()).filter(|at| text.is_char_boundary(*at)) {
+        for second in [first, first + 1, first + ORDER.len(), text.len()] {
+            let (Some(head), Some(middle), Some(tail)) =
+                (text.get(..first), text.get(first..second), text.get(second..))
+            else {
+                continue;
+            };
+            let out: serde_json::Value = serde_json::from_str(&model(&notebook(&[head, middle, tail]))).unwrap();
+            let lines = out["cells"][0]["source"].as_array().unwrap();
+            let read: String = lines.iter().map(|line| line.as_str().unwrap()).collect();
+            assert_eq!((read.as_str(), lines.len()), (expected, 3), "cut at {first} and {second}");
+        }
+    }
+}
+
+#[test]
+fn an_audience_is_shown_as_itself_or_as_the_one_it_is_like() {
+    let all = [
+        (Audience::PAGE, Shown::Page),
+        (Audience::TERMINAL, Shown::Terminal),
+        (Audience::MODEL, Shown::Model),
+        (Audience::DOWNLOAD, Shown::Download),
+    ];
+    for (audience, shown) in all {
+        assert_eq!(Shown::of(&audience, None), shown);
+        let text = format!(
+            "schema = 'scanner.policy/v1'\nname = 'ours'\nextends = 'default'\n[audiences.mine]\nlike = '{audience}'\n"
+        );
+        let shipped = |name: &str| {
+            scanner_rules::POLICIES.iter().find(|(known, _)| *known == name).map(|(_, text)| (*text).into())
+        };
+        let ours = Policy::parse("ours", &text, &shipped).unwrap();
+        let mine = ours.audience("mine").unwrap();
+        assert_eq!(Shown::of(&mine, ours.settings(&mine)), shown);
+        assert_eq!(Shown::of(&mine, None), Shown::Page);
+    }
+}
+
+#[test]
 fn a_secret_goes_everywhere_or_nothing_leaves() {
     let secret = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYzD9fKq2Lm1";
     let coded = data_encoding::BASE64.encode(secret.as_bytes());
@@ -186,6 +239,56 @@ fn what_is_not_shown_there_leaves_a_place_that_is_empty() {
     let before = bundle(&data_encoding::BASE64.encode(&wave));
     assert_eq!(leaves(Input::auto(before.clone()), &Audience::PAGE), Ok(bundle("")));
     assert_eq!(leaves(Input::auto(before.clone()), &Audience::DOWNLOAD), Ok(before));
+}
+
+#[test]
+fn an_error_whose_text_goes_stays_an_error() {
+    let trace = |error: &str| {
+        format!(
+            "{{\"trace\":{{\"orchestrationTrace\":{{\"observation\":{{\"codeInterpreterInvocationOutput\":{{\
+             \"executionError\":\"{error}\",\"executionOutput\":\"1\",\"executionTimeout\":false,\"files\":[]}}}}}}}}}}"
+        )
+    };
+    assert_eq!(model(&trace("\\u000f\\u0000")), trace("[removed from error: terminal.control]"));
+    assert_eq!(model(&trace("\\u000fno room")), trace("no room"));
+    assert_eq!(leaves(Input::text("\u{f}"), &Audience::MODEL), Ok(String::new()), "output may be nothing");
+}
+
+#[test]
+fn what_no_cleaner_reads_is_replaced_in_its_envelope_and_withheld_alone() {
+    let header = "{'descr': '|S64', 'fortran_order': False, 'shape': (1,), }";
+    let mut array = b"\x93NUMPY\x01\0".to_vec();
+    array.extend_from_slice(&u16::try_from(header.len() + 1).unwrap().to_le_bytes());
+    array.extend_from_slice(format!("{header}\n{ORDER:\0<64}").as_bytes());
+    let bundle = |file: &str| {
+        format!(
+            "{{\"schema\":\"scanner.bundle/v1\",\"calls\":[{{\"stdout\":\"done\",\"files\":[{{\"name\":\"a.npy\",\"base64\":\"{file}\"}}]}}]}}"
+        )
+    };
+    assert_eq!(model(&bundle(&data_encoding::BASE64.encode(&array))), bundle(""));
+    let why = leaves(Input::file("a.npy", array), &Audience::MODEL).unwrap_err();
+    assert_eq!(why, "nothing here can take out what was found");
+}
+
+#[test]
+fn words_go_from_a_file_that_acts_too() {
+    let svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\"><script>alert(1)</script><text>{ORDER}</text><text>sum</text></svg>"
+    );
+    let out = leaves(Input::file("a.svg", svg), &Audience::MODEL).unwrap();
+    assert!(out.contains("injection.override]") && out.contains("sum"), "{out}");
+    assert!(!out.contains("script") && !out.contains("Ignore"), "{out}");
+}
+
+#[test]
+fn a_long_file_beside_a_text_that_changes_stays_whole() {
+    let table = data_encoding::BASE64.encode("rows,mean\n1,2\n".repeat(10_000).as_bytes());
+    let bundle = |stdout: &str| {
+        format!(
+            "{{\"schema\":\"scanner.bundle/v1\",\"calls\":[{{\"stdout\":\"{stdout}\",\"files\":[{{\"name\":\"a.csv\",\"base64\":\"{table}\"}}]}}]}}"
+        )
+    };
+    assert_eq!(model(&bundle(ORDER)), bundle("[removed from stdout: injection.override]"));
 }
 
 /// Keys of AWS that are all different.

@@ -336,6 +336,10 @@ mod tests {
             assert!(with.len() <= NOTE_BYTES);
             assert_eq!(words.shortened(most, keep), [Edit { range, with }], "{most}");
         }
+        // Both cuts would be the middle of a letter; what is left out is whole letters.
+        let letters = "\u{e9}".repeat(500);
+        let cut = Words { text: letters.as_bytes(), ..words }.shortened(999, Keep::HeadTail);
+        assert_eq!(cut.first().map(|edit| edit.range.clone()), Some(474..526));
         let note = Words { text: &text.as_bytes()[..NOTE_BYTES], ..words };
         assert_eq!(note.shortened(1, Keep::HeadTail), []);
     }
@@ -349,5 +353,30 @@ mod tests {
             let range = words.sentence(around..around + found.len());
             assert_eq!(range, left..text.len() - left);
         }
+        // So far would be the middle of a letter.
+        let around = format!("{}b", "\u{e9}".repeat(SENTENCE / 2 + 1));
+        let text = format!("{around}{found}b{around}");
+        let words = Words { text: text.as_bytes(), origin: Origin::Stdout, shown: Shown::Model, again: false };
+        let end = around.len() + found.len();
+        assert_eq!(words.sentence(around.len()..end), 2..end + SENTENCE + 1);
+        // The target of a link without its label.
+        let text = b"abc](http://host.example)";
+        let words = Words { text, origin: Origin::Stdout, shown: Shown::Model, again: false };
+        assert_eq!(words.sentence(3..text.len()), 3..text.len());
+    }
+
+    #[test]
+    fn changes_that_meet_become_one_and_those_that_touch_stay_two() {
+        let made = |wanted: &[(u8, Range<usize>, &str)]| {
+            let wanted = wanted.iter().map(|(strength, range, with)| {
+                (*strength, Edit { range: range.clone(), with: with.as_bytes().to_vec() })
+            });
+            let edits = apart(wanted.collect()).into_iter();
+            edits.map(|edit| (edit.range, String::from_utf8(edit.with).unwrap())).collect::<Vec<_>>()
+        };
+        assert_eq!(made(&[(3, 0..3, "X"), (3, 3..5, "Y")]), [(0..3, "X".to_owned()), (3..5, "Y".to_owned())]);
+        assert_eq!(made(&[(0, 0..5, ""), (3, 2..7, "S")]), [(0..7, "S".to_owned())]);
+        assert_eq!(made(&[(3, 0..5, "S"), (0, 2..7, "")]), [(0..7, "S".to_owned())]);
+        assert_eq!(made(&[(2, 0..5, "first"), (2, 2..4, "second")]), [(0..5, "first".to_owned())]);
     }
 }

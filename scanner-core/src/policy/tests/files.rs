@@ -128,6 +128,10 @@ fn exceptions_must_say_what_and_why() {
         ("rule = 'a/b'\nreason = ' '", "6:10: \"reason\" is empty: say why this may pass"),
         ("reason = 'x'", "4:1: an exception needs \"fingerprint\", \"rule\" or \"sha256\""),
         ("rule = 'a/*'\nreason = 'x'", "5:8: an exception names one rule; for many there is [[when]]"),
+        (
+            "fingerprint = '0123456789abcdef0123456789abcdeg'\nreason = 'x'",
+            "5:15: \"fingerprint\" must be 32 lower-case hexadecimal digits",
+        ),
         ("fingerprint = 'AB'\nreason = 'x'", "5:15: \"fingerprint\" must be 32 lower-case hexadecimal digits"),
         ("sha256 = 'ab'\nreason = 'x'", "5:10: \"sha256\" must be 64 lower-case hexadecimal digits"),
         (

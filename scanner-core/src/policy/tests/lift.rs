@@ -33,6 +33,7 @@ fn an_approval_lifts_review_for_its_audiences() {
     let case = case(vec![artifact(0)], vec![pdf("f0")], vec![gap("g0", Some(0), "encrypted")]);
     assert_eq!(for_page(&case), HELD);
     assert_eq!(for_page(&approved(&case, &["page"])), PASSES);
+    assert_eq!(for_page(&approved(&case, &["model", "page"])), PASSES);
     assert_eq!(for_page(&approved(&case, &["model"])), HELD);
     let got = decide_for(&for_a_person(), &approved(&case, &["page"]), &Audience::PAGE);
     assert_eq!(got.because, [of_finding("approved", "f0"), of_gap("approved", "g0")]);

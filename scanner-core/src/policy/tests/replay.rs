@@ -32,9 +32,29 @@ fn a_verdict_read_back_is_the_case_it_was_decided_over() {
     assert_eq!((zip.parent, svg.parent), (None, Some(ArtifactId(0))));
     assert_eq!((zip.is_text, zip.cleanable, svg.is_text, svg.cleanable), (false, false, true, true));
     assert_eq!((svg.risk, svg.trust, &*svg.label), (Risk::Active, Trust::Model, "svg"));
+    assert_eq!((zip.opaque, svg.opaque), (false, false));
     let got = decide_for(&named("default"), &case, &Audience::PAGE);
     assert_eq!(got.because, [of_finding("acts", "f0"), of_gap("not_seen", "g0")]);
     assert!(!case.complete);
+}
+
+#[test]
+fn what_one_audience_got_cleaned_can_be_cleaned() {
+    for (decision, deliver, cleanable) in [
+        (json!({"page": "sanitize", "model": "allow"}), json!({"page": "release", "model": "original"}), true),
+        (json!({"page": "sanitize"}), json!({"page": "nothing"}), false),
+        (json!({"page": "allow"}), json!({"page": "release"}), false),
+        (json!({}), json!({"page": "release"}), false),
+    ] {
+        let mut verdict = verdict();
+        verdict["artifacts"][1]["decision"] = decision;
+        verdict["artifacts"][1]["deliver"] = deliver;
+        verdict["artifacts"][0]["type"] = json!("of another version");
+        let case = Case::from_verdict_json(&verdict).unwrap().case;
+        let [unknown, svg] = &case.artifacts[..] else { panic!() };
+        assert_eq!(svg.cleanable, cleanable);
+        assert_eq!((unknown.opaque, unknown.is_text), (false, false));
+    }
 }
 
 #[test]
