@@ -173,13 +173,14 @@ fn cut(path: &Path, figures: &Mutex<BTreeMap<&'static str, Figures>>, faults: &M
         Ok(whole) => whole,
         Err(what) => return fault(bytes.len(), &what),
     };
-    // Of a page of text nobody can tell that more was to come, nor of pixels of JPEG XL without boxes around them, nor of
-    // JSON in letters of two bytes, which is read as text.
-    let is_bare = bytes.starts_with(b"\xff\x0a") || whole.label == "json" && bytes.contains(&0);
+    // Of a page of text nobody can tell that more was to come, nor of pixels of JPEG XL without boxes around them or in a
+    // box that reaches to the end of the file, nor of JSON in letters of two bytes, which is read as text.
+    let reaches_to_the_end = whole.label == "jxl" && bytes.windows(8).any(|window| window == b"\0\0\0\0jxlc");
+    let is_bare = bytes.starts_with(b"\xff\x0a") || reaches_to_the_end || whole.label == "json" && bytes.contains(&0);
     let tells = whole.is_silent && TELLING.contains(&whole.label) && !is_bare;
-    // What fills up the last row of a bitmap, or the last sector of a compound file, may go.
+    // What fills up the last row of a bitmap and the file behind it, or the last sector of a compound file, may go.
     let spare = match whole.label {
-        "bmp" => 4,
+        "bmp" => 6,
         "doc" | "xls" | "ppt" | "msg" | "ole" => 512,
         _ => 0,
     };
