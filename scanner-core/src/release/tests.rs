@@ -223,6 +223,11 @@ fn a_report_is_served_whole_in_a_sandbox_when_the_policy_says_so() {
     let (bytes, policy_header) = served(&policy("default"));
     assert!(!String::from_utf8_lossy(&bytes).contains("script"));
     assert!(policy_header.starts_with("sandbox; default-src 'none'"), "{policy_header}");
+    // A sandbox is for what acts: what was cleaned needs no scripts.
+    let only_sandboxed = text.split("[[when]]").next().unwrap();
+    let (bytes, policy_header) = served(&Policy::parse("ours", only_sandboxed, &shipped).unwrap());
+    assert!(!String::from_utf8_lossy(&bytes).contains("script"));
+    assert!(policy_header.starts_with("sandbox; default-src 'none'"), "{policy_header}");
 }
 
 #[test]

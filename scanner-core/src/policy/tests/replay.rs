@@ -45,6 +45,8 @@ fn what_one_audience_got_cleaned_can_be_cleaned() {
         (json!({"page": "sanitize"}), json!({"page": "nothing"}), false),
         (json!({"page": "allow"}), json!({"page": "release"}), false),
         (json!({}), json!({"page": "release"}), false),
+        (Value::Null, json!({"page": "release"}), false),
+        (json!({"page": "sanitize"}), Value::Null, false),
     ] {
         let mut verdict = verdict();
         verdict["artifacts"][1]["decision"] = decision;
