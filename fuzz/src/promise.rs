@@ -17,7 +17,7 @@ const FREE: Duration = Duration::from_millis(700);
 /// is shared with others twice that.
 const PER_STEP: Duration = Duration::from_nanos(200);
 /// A sanitizer (`SANITIZER` of `.ci/fuzz`) takes three times that: most of it when the first input makes the tables.
-const TIMES: u32 = if option_env!("SANITIZER").is_some() { 3 } else { 1 };
+const SANITIZER_FACTOR: u32 = if option_env!("SANITIZER").is_some() { 3 } else { 1 };
 
 /// The system's allocator (AddressSanitizer's, in a build with it), counted.
 struct Counting;
@@ -90,7 +90,7 @@ pub fn held<T>(work: impl FnOnce() -> (T, Limits)) -> T {
     SEEN.note(peak, took);
     assert!(peak <= PEAK_BYTES, "{peak} bytes at once");
     let steps = u32::try_from(spent.get(Resource::Steps)).unwrap_or(u32::MAX);
-    let allowed = (FREE + PER_STEP.saturating_mul(steps)) * TIMES;
+    let allowed = (FREE + PER_STEP.saturating_mul(steps)) * SANITIZER_FACTOR;
     assert!(took <= allowed, "{took:?} for {steps} steps");
     made
 }

@@ -121,9 +121,9 @@ fn main() {
         };
         // Twice as much must be more of the same: at least the unit once. Told for 64 KiB.
         let bytes = (64 * KIB).max(unit.len());
-        let (whole_unit, two) = (time(bytes), time(2 * bytes));
-        let one = whole_unit * as_f64(64 * 1024) / as_f64(bytes as u64);
-        let growth = two / whole_unit;
+        let (first, twice) = (time(bytes), time(2 * bytes));
+        let one = first * as_f64(64 * 1024) / as_f64(bytes as u64);
+        let growth = twice / first;
         let verdict = if one / whole <= STUFFED_TO_CLEAN && growth <= GROWTH { "" } else { "  MISSED" };
         println!("{:<44}{:>12.0}{:>10.1}{:>10.2}{verdict}", name, as_micros(one), one / whole, growth);
     }

@@ -312,24 +312,13 @@ fn encoded_like(before: &[u8], bytes: &[u8]) -> Vec<u8> {
         (true, false) => BASE64URL_NOPAD,
     };
     let text = encoding.encode(bytes);
-    let is_ended = body.ends_with(b"\n");
     // A break at the very end is no length of lines.
     let line = memchr::memchr(b'\n', body).filter(|line| *line > 0 && line.saturating_add(1) < body.len());
+    let lines: Vec<&[u8]> = text.as_bytes().chunks(line.unwrap_or(usize::MAX)).collect();
     let mut out = head.to_vec();
-    match line {
-        None => {
-            out.extend_from_slice(text.as_bytes());
-            out.extend(is_ended.then_some(b'\n'));
-        }
-        Some(line) => {
-            for part in text.as_bytes().chunks(line) {
-                out.extend_from_slice(part);
-                out.push(b'\n');
-            }
-            if !is_ended {
-                out.pop();
-            }
-        }
+    out.extend(lines.join(&b'\n'));
+    if body.ends_with(b"\n") && !lines.is_empty() {
+        out.push(b'\n');
     }
     out
 }
@@ -361,6 +350,9 @@ mod tests {
             ("QUJD\nREVG\n", "hello!", "aGVs\nbG8h\n"),
             ("QUJD\nREVG", "hello!", "aGVs\nbG8h"),
             ("\nQUJD", "abc", "YWJj"),
+            // Nothing is no line, and the head stays whole.
+            ("QUI=\n", "", ""),
+            ("data:;base64,QUJD\nREVG", "", "data:;base64,"),
             ("data:image/png;base64,QUJD", "abc", "data:image/png;base64,YWJj"),
             ("data:;charset=x; BASE64 ,QUJD", "abc", "data:;charset=x; BASE64 ,YWJj"),
             ("data:text/plain,a", "a b\u{e9}/-._~", "data:text/plain,a%20b%C3%A9%2F-._~"),

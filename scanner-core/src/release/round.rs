@@ -158,16 +158,15 @@ impl Work<'_> {
         for finding in gone.iter().filter(|finding| finding.artifact.is_none()) {
             let Some(Coordinate::Name(at)) = finding.place.0.get("pointer") else { continue };
             let mark = |record: &ArtifactRecord| stand_in::words(&finding.rule.category, record.origin).into_bytes();
-            for record in report.artifacts.iter().filter(|record| record.at.as_ref() == Some(at)) {
+            let is_there = |record: &&ArtifactRecord| record.at.as_ref() == Some(at) && !record.written.is_empty();
+            for record in report.artifacts.iter().filter(is_there) {
                 let Some(bytes) = report.bytes_of(record.id) else { continue };
                 let edits = [Edit { range: 0..bytes.len(), with: mark(record) }];
                 for written in &record.written {
                     changes.placer.change(written, &edits, &mut self.budget)?;
-                    changes.any = true;
                 }
-                if !record.written.is_empty() {
-                    changes.did.push((place_of(report, record), BTreeMap::from([("removed text", 1)])));
-                }
+                changes.any = true;
+                changes.did.push((place_of(report, record), BTreeMap::from([("removed text", 1)])));
             }
         }
         Ok(())

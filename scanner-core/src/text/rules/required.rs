@@ -183,6 +183,13 @@ fn whole_characters(literal: &[u8]) -> String {
 mod tests {
     use super::*;
 
+    #[test]
+    fn an_error_shows_its_regex_so_long_and_no_longer() {
+        let error = |bytes: usize| format!("{:a<1$}\nerror: why", "", bytes - 11);
+        assert_eq!(told(&error(ERROR_LONGEST)), error(ERROR_LONGEST));
+        assert_eq!(told(&error(ERROR_LONGEST + 1)), "error: why");
+    }
+
     /// As if every letter of these were common, and nothing else.
     fn chosen(regex: &str, common: &[&str]) -> Option<(Vec<String>, usize)> {
         let rate = |literal: &str| if common.iter().any(|word| literal.starts_with(word)) { 100.0 } else { 1.0 };
